@@ -1,0 +1,54 @@
+# Every target sets up what it needs: a virtual environment in .venv with the locked versions.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+# Folder with the real prediction tables; benchmarks that need a missing file say so and are skipped.
+ONEBIT_DATA ?=
+export ONEBIT_DATA
+
+BENCHMARKS := $(filter-out harness,$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/[a-z]*.py)))
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench lock clean $(addprefix bench-,$(BENCHMARKS))
+
+help:  ## list the commands
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@for b in $(BENCHMARKS); do printf "  make bench-%s\n" $$b; done
+
+demo: $(READY)  ## choose the best of 60 digit classifiers from yes/no answers
+	$(BIN)/onebit demo
+
+test: $(READY)  ## run all tests, two at a time
+	$(BIN)/pytest
+
+lint: $(READY)  ## check style (ruff) and types (mypy --strict)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY)  ## rewrite the code in the project's style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(addprefix bench-,$(BENCHMARKS))  ## run every benchmark; finished cases are kept, so it resumes
+
+$(addprefix bench-,$(BENCHMARKS)): bench-%: $(READY)
+	$(BIN)/python -m benchmarks.$*
+
+lock: $(READY)  ## solve the versions anew into requirements.lock
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 \
+	  --generate-hashes --no-emit-index-url --no-header --upgrade --quiet -o requirements.lock
+
+clean:  ## remove the environment, caches and benchmark results
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis benchmarks/results
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+	  || { echo "onebit needs Python 3.11 or newer; set PYTHON=python3.11"; exit 1; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
+	touch $(READY)

@@ -1,0 +1,49 @@
+"""onebit: choose the best of N models, or train a classifier, from yes/no answers, with a guarantee.
+
+The names below are imported when first used, so that ``import onebit`` is quick.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Answer": "onebit.records",
+    "CallableRater": "onebit.raters",
+    "CountingClass": "onebit.hypotheses.counting",
+    "EstimatorClass": "onebit.hypotheses.estimator",
+    "FullInformationLearner": "onebit.learners.full_information",
+    "HypothesisClass": "onebit.hypotheses.base",
+    "IntervalClass": "onebit.hypotheses.intervals",
+    "Mixture": "onebit.explore.mixture",
+    "ModelList": "onebit.hypotheses.finite",
+    "OnebitError": "onebit.errors",
+    "PaperLearner": "onebit.learners.paper",
+    "Plan": "onebit.learners.schedule",
+    "Pool": "onebit.learners.items",
+    "PredictionTable": "onebit.hypotheses.finite",
+    "Question": "onebit.records",
+    "SimulatedRater": "onebit.raters",
+    "Status": "onebit.records",
+    "Stream": "onebit.learners.items",
+    "StumpClass": "onebit.hypotheses.stumps",
+    "TreeClass": "onebit.hypotheses.trees",
+    "UniformLearner": "onebit.learners.uniform",
+    "run": "onebit.learners.base",
+    "theorem_plan": "onebit.learners.schedule",
+}
+
+__all__ = sorted([*_HOME, "__version__"])
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module 'onebit' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,28 @@
+"""Every error that onebit raises on purpose has one root, :class:`OnebitError`.
+
+A message says what was given, what is required, why, and what to do. It is raised before anything is changed.
+"""
+
+
+class OnebitError(Exception):
+    """The root of all errors raised by onebit."""
+
+
+class InvalidInputError(OnebitError, ValueError):
+    """An argument that cannot mean anything here: a label out of range, NaN, lengths that differ, an empty class."""
+
+
+class NegativeWeightError(InvalidInputError):
+    """An oracle that cannot minimise with negative weights was given one."""
+
+
+class UnknownQuestionError(OnebitError, KeyError):
+    """An answer to a question that was never asked."""
+
+    def __str__(self) -> str:
+        # KeyError shows the repr of its argument; a sentence should be shown as it is.
+        return str(self.args[0])
+
+
+class AlreadyAnsweredError(OnebitError):
+    """A second answer to the same question."""
