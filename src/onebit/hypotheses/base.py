@@ -1,0 +1,124 @@
+"""What a hypothesis class is to everything else: something that predicts, and a weighted ERM oracle.
+
+A hypothesis maps an example to one of the labels 0, ..., n_labels - 1. The class is touched in two ways only:
+``predict`` says what one hypothesis says, and ``erm`` finds the hypothesis that fits a weighted sample best. Weights
+are real numbers and may be negative: half of the calls of SPIDER Frank-Wolfe carry negative weights.
+
+To add a class, subclass :class:`HypothesisClass`, set ``n_labels``, ``exact`` and, where known, ``n_hypotheses``, and
+write ``predict`` and ``_columns``. The suite in ``tests/contracts/test_hypotheses.py`` then says whether it is one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from onebit.errors import InvalidInputError
+
+#: Whatever a class uses to name one of its members: hashable, and equal names are the same hypothesis.
+Hypothesis = Any
+#: Examples: an array whose first axis counts them.
+Examples = Any
+Labels = NDArray[np.int64]
+Weights = NDArray[np.float64]
+
+#: What a hypothesis that abstains says instead of a label; it is never right.
+ABSTAIN = -1
+
+
+class HypothesisClass(ABC):
+    """A set H of hypotheses with a weighted ERM oracle.
+
+    Paper: the hypothesis class H and the oracle O_H of Eq. (1).
+
+    ``exact`` says whether ``erm`` truly minimises over the whole class. Only then do a Frank-Wolfe gap and
+    Theorem 1 mean what they say. ``n_hypotheses`` is N, or None where the class is infinite or its size unknown.
+    """
+
+    n_labels: int
+    exact: bool
+    n_hypotheses: int | None = None
+
+    @abstractmethod
+    def predict(self, h: Hypothesis, x: Examples) -> Labels:
+        """The labels that ``h`` gives to the examples ``x``; shape (n,). A negative number is an abstention."""
+
+    @abstractmethod
+    def _columns(self, x: Examples, y: Labels, weight: Weights, n_columns: int) -> tuple[Hypothesis, ...]:
+        """``erm_columns`` on a sample that has been checked."""
+
+    def erm(self, x: Examples, y: ArrayLike, weight: ArrayLike) -> Hypothesis:
+        """The hypothesis that minimises the weighted error; among equals always the same one.
+
+        Paper: Eq. (1), argmin over h of sum_i weight[i] * [h(x[i]) != y[i]].
+
+        ``y`` and ``weight`` have shape (n,); weights are finite and may be negative.
+        """
+        return self.erm_columns(x, y, weight, 1)[0]
+
+    def erm_columns(self, x: Examples, y: ArrayLike, weight: ArrayLike, n_columns: int) -> tuple[Hypothesis, ...]:
+        """Up to ``n_columns`` distinct good hypotheses from one pass, ``erm``'s answer first.
+
+        Not in the paper. Only the first is promised to be a minimiser; a class that finds no others returns it alone.
+        """
+        if n_columns < 1:
+            raise InvalidInputError(f"n_columns is {n_columns}; ask for at least one hypothesis")
+        labels, weights = self._checked_sample(x, y, weight)
+        return self._columns(x, labels, weights, n_columns)
+
+    def _checked_sample(self, x: Examples, y: ArrayLike, weight: ArrayLike) -> tuple[Labels, Weights]:
+        labels = as_labels(y, self.n_labels)
+        weights = np.asarray(weight, dtype=np.float64)
+        n = n_examples(x)
+        if labels.shape != (n,) or weights.shape != (n,):
+            raise InvalidInputError(
+                f"the sample has {n} examples, labels of shape {labels.shape} and weights of shape {weights.shape}; "
+                "give one label and one weight for each example"
+            )
+        if not np.isfinite(weights).all():
+            bad = int(np.flatnonzero(~np.isfinite(weights))[0])
+            raise InvalidInputError(f"weight {bad} is {weights[bad]}; weights must be finite numbers")
+        return labels, weights
+
+
+def n_examples(x: Examples) -> int:
+    """How many examples ``x`` holds."""
+    shape = getattr(x, "shape", None)
+    return int(shape[0]) if shape else len(x)
+
+
+def as_labels(y: ArrayLike, n_labels: int) -> Labels:
+    """``y`` as an integer array, after checking that each entry is a label from 0 to ``n_labels`` - 1."""
+    labels = np.asarray(y)
+    if labels.size == 0:
+        return labels.astype(np.int64)
+    if labels.dtype.kind not in "iu":
+        raise InvalidInputError(f"labels are of type {labels.dtype}; labels are whole numbers from 0 to {n_labels - 1}")
+    outside = (labels < 0) | (labels >= n_labels)
+    if outside.any():
+        bad = int(np.flatnonzero(outside)[0])
+        raise InvalidInputError(
+            f"label {bad} is {labels.flat[bad]}; with {n_labels} labels they are numbered 0 to {n_labels - 1}"
+        )
+    return labels.astype(np.int64)
+
+
+def check_n_labels(n_labels: int) -> int:
+    """``n_labels``, or an error if there is nothing to choose between."""
+    if n_labels < 2:
+        raise InvalidInputError(f"n_labels is {n_labels}; there must be at least two labels to choose between")
+    return n_labels
+
+
+def as_real_features(x: Examples, n_dimensions: int) -> NDArray[np.float64]:
+    """``x`` as a finite float array with that many dimensions."""
+    values = np.asarray(x, dtype=np.float64)
+    if values.ndim != n_dimensions:
+        kind = "one number" if n_dimensions == 1 else "one row of numbers"
+        raise InvalidInputError(f"the examples have shape {values.shape}; this class wants {kind} for each example")
+    if not np.isfinite(values).all():
+        raise InvalidInputError("the examples hold NaN or an infinite number; fill in or drop those examples first")
+    return values

@@ -1,0 +1,131 @@
+"""Finite classes: a table of predictions, or a list of models. A hypothesis is named by its number, 0 to N - 1."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from onebit.errors import InvalidInputError
+from onebit.hypotheses.base import (
+    ABSTAIN,
+    Examples,
+    Hypothesis,
+    HypothesisClass,
+    Labels,
+    Weights,
+    as_labels,
+    check_n_labels,
+)
+from onebit.kernels.agreement import weighted_agreement
+
+
+class FiniteClass(HypothesisClass):
+    """N hypotheses whose predictions can be listed, so that the oracle is an argmax. Exact."""
+
+    exact = True
+    n_hypotheses: int
+
+    @abstractmethod
+    def predictions(self, x: Examples) -> NDArray[np.integer]:
+        """What every hypothesis says on ``x``; shape (N, n), negative where it abstains."""
+
+    def predict(self, h: Hypothesis, x: Examples) -> Labels:
+        said: Labels = self.predictions(x)[self._row(h)].astype(np.int64)
+        return said
+
+    def agreement(self, x: Examples, y: ArrayLike, weight: ArrayLike) -> Weights:
+        """sum_i weight[i] * [h(x[i]) == y[i]] for every h; shape (N,)."""
+        labels, weights = self._checked_sample(x, y, weight)
+        return self._agreement(x, labels, weights)
+
+    def _agreement(self, x: Examples, y: Labels, weight: Weights) -> Weights:
+        table = self.predictions(x)
+        return weighted_agreement(table, np.arange(table.shape[1]), y, weight)
+
+    def _columns(self, x: Examples, y: Labels, weight: Weights, n_columns: int) -> tuple[Hypothesis, ...]:
+        # The weights sum to a constant, so least weighted error is most weighted agreement.
+        score = self._agreement(x, y, weight)
+        if n_columns == 1:
+            return (int(np.argmax(score)),)
+        return tuple(int(h) for h in np.argsort(-score, kind="stable")[:n_columns])
+
+    def _row(self, h: Hypothesis) -> int:
+        if not isinstance(h, int | np.integer) or not 0 <= h < self.n_hypotheses:
+            raise InvalidInputError(
+                f"hypothesis {h!r} is not in this class; they are numbered 0 to {self.n_hypotheses - 1}"
+            )
+        return int(h)
+
+
+class PredictionTable(FiniteClass):
+    """A class given as a table: ``predictions[h, item]`` is a label, or negative where h abstains.
+
+    The examples of this class are item numbers, the columns of the table.
+
+    >>> table = PredictionTable([[0, 1, 1], [2, 1, 0]], n_labels=3)
+    >>> table.erm(x=[0, 2], y=[2, 0], weight=[1.0, 1.0])
+    1
+    """
+
+    def __init__(self, predictions: ArrayLike, n_labels: int) -> None:
+        table = np.asarray(predictions)
+        if table.ndim != 2 or 0 in table.shape:
+            raise InvalidInputError(
+                f"the table has shape {table.shape}; it needs one row for each hypothesis (at least one) and one "
+                "column for each item (at least one)"
+            )
+        self.n_labels = check_n_labels(n_labels)
+        as_labels(np.where(table < 0, 0, table), n_labels)
+        self._table = table.astype(np.min_scalar_type(-n_labels))
+        self._table[table < 0] = ABSTAIN
+        self.n_hypotheses, self.n_items = table.shape
+
+    def predictions(self, x: Examples) -> NDArray[np.integer]:
+        said: NDArray[np.integer] = self._table[:, self._items(x)]
+        return said
+
+    def predict(self, h: Hypothesis, x: Examples) -> Labels:
+        said: Labels = self._table[self._row(h), self._items(x)].astype(np.int64)
+        return said
+
+    def _agreement(self, x: Examples, y: Labels, weight: Weights) -> Weights:
+        return weighted_agreement(self._table, self._items(x), y, weight)
+
+    def _items(self, x: Examples) -> NDArray[np.int64]:
+        items = np.asarray(x)
+        if items.size == 0:
+            return items.astype(np.int64)
+        if items.dtype.kind not in "iu" or items.min() < 0 or items.max() >= self.n_items:
+            raise InvalidInputError(f"the examples of a table are its item numbers, 0 to {self.n_items - 1}")
+        return items.astype(np.int64)
+
+
+class ModelList(FiniteClass):
+    """A class given as callables ``model(x) -> labels``, or as fitted objects with ``predict``.
+
+    Labels are 0 to n_labels - 1 (negative: abstains); every prediction is checked.
+
+    >>> models = ModelList([lambda x: x % 2, lambda x: 0 * x], n_labels=2)
+    >>> models.erm(np.array([1, 2, 3]), [0, 0, 0], [1.0, 1.0, 1.0])
+    1
+    """
+
+    def __init__(self, models: Sequence[Any], n_labels: int) -> None:
+        if len(models) == 0:
+            raise InvalidInputError("the list of models is empty; a class needs at least one hypothesis")
+        self.n_labels = check_n_labels(n_labels)
+        self.n_hypotheses = len(models)
+        self._models: tuple[Callable[[Examples], ArrayLike], ...] = tuple(
+            getattr(model, "predict", model) for model in models
+        )
+
+    def predictions(self, x: Examples) -> NDArray[np.integer]:
+        return np.stack([self.predict(h, x) for h in range(self.n_hypotheses)])
+
+    def predict(self, h: Hypothesis, x: Examples) -> Labels:
+        said = np.asarray(self._models[self._row(h)](x))
+        return np.where(said < 0, ABSTAIN, as_labels(np.maximum(said, 0), self.n_labels))
