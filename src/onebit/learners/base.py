@@ -1,0 +1,182 @@
+"""The learner contract: ask for questions, tell the answers in any order, read the result.
+
+A learner goes through *epochs*. Within an epoch the law of the questions is fixed before its first example is drawn; an
+epoch closes when it has asked enough and none of its questions is open. So it does not matter in which order, or how
+many at a time, answers arrive. Learners do no I/O and read no clock; their randomness is keyed by round number.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuestionError
+from onebit.estimate.bernstein import AccuracyIntervals
+from onebit.hypotheses.base import Examples, Hypothesis, Labels
+from onebit.learners.items import ItemSource
+from onebit.randomness import RoundStream
+from onebit.records import Answer, Question, RunStatus, Status
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """What a learner found, and what it promises about it.
+
+    ``promise`` says in words what is guaranteed. ``chosen`` is None until the run is complete. ``achieved_eps``
+    bounds its excess error with probability at least 1 - delta, by ``intervals`` that hold for all hypotheses at once;
+    both are None where the class is not finite or the run is not complete. ``oracle_calls`` counts the algorithm's own,
+    not those that measure it.
+    """
+
+    status: RunStatus
+    promise: str
+    n_rounds: int
+    chosen: Hypothesis
+    oracle_calls: int
+    intervals: AccuracyIntervals | None
+    achieved_eps: float | None
+
+
+#: The kind of result that a learner gives.
+R = TypeVar("R", bound=Result, covariant=True)
+
+
+class Learner(ABC, Generic[R]):
+    """The bookkeeping that all learners share: rounds, open questions, answers."""
+
+    def __init__(self, items: ItemSource, n_labels: int, seed: int) -> None:
+        self._items = items
+        self._n_labels = n_labels
+        self._uniforms = RoundStream(seed, "rounds")
+        self._questions: list[Question] = []
+        self._answers: list[Answer | int | None] = []
+        self._n_open = 0
+        #: The number of the first question of each epoch so far.
+        self._first_of_epoch = [0]
+        self._stream_ended = False
+
+    @property
+    @abstractmethod
+    def result(self) -> R:
+        """What is known now. Its status says whether the run is complete."""
+
+    @abstractmethod
+    def _n_wanted(self) -> int:
+        """How many more questions the current epoch may ask now."""
+
+    @abstractmethod
+    def _choose(self, x: Examples, uniform: NDArray[np.float64]) -> tuple[Labels | None, NDArray[np.float64]]:
+        """The labels to ask at the examples ``x``, and their propensities; ``uniform`` has shape (n, 3)."""
+
+    @abstractmethod
+    def _close_epoch(self) -> bool:
+        """Close the current epoch if it has all it needs; no question is open. Says whether a next one began."""
+
+    def ask(self, n: int = 1) -> tuple[Question, ...] | Status:
+        """Up to ``n`` new questions; or WAIT while the answers to open ones are needed first; or DONE."""
+        if n < 1:
+            raise InvalidInputError(f"{n} questions were asked for; ask for at least one")
+        self._settle()
+        n = min(n, 0 if self._stream_ended else self._n_wanted())
+        first = len(self._questions)
+        uniform = self._uniforms.uniforms(first, n)
+        items = self._items.draw(uniform[:, 0])
+        self._stream_ended |= items.size < n
+        if items.size == 0:
+            return Status.WAIT if self._n_open else Status.DONE
+        labels, propensity = self._choose(self._items.take(items), uniform[: items.size, 1:])
+        asked = labels.tolist() if labels is not None else [None] * items.size
+        rows = zip(items.tolist(), asked, propensity.tolist(), strict=True)
+        new = tuple(Question(first + i, item, label, q, self._epoch) for i, (item, label, q) in enumerate(rows))
+        self._questions.extend(new)
+        self._answers.extend([None] * len(new))
+        self._n_open += len(new)
+        return new
+
+    def tell(self, question_id: int, answer: Answer | int) -> None:
+        """Record the answer to a question: once, in any order."""
+        if not 0 <= question_id < len(self._questions):
+            raise UnknownQuestionError(
+                f"question {question_id} was never asked; {len(self._questions)} questions have been asked so far, "
+                "numbered from 0"
+            )
+        given = self._answers[question_id]
+        if given is not None:
+            said = given.value if isinstance(given, Answer) else given
+            raise AlreadyAnsweredError(
+                f"question {question_id} already has the answer {said}; an answer counts once or the estimate is biased"
+            )
+        self._check_answer(self._questions[question_id], answer)
+        self._answers[question_id] = answer
+        self._n_open -= 1
+
+    def _check_answer(self, question: Question, answer: Answer | int) -> None:
+        if isinstance(answer, Answer):
+            if question.label is None and answer is not Answer.CANT_TELL:
+                raise InvalidInputError(
+                    f"question {question.id} asks for the label itself; the answer was {answer.value}"
+                )
+        elif question.label is not None:
+            raise InvalidInputError(
+                f"question {question.id} asks whether label {question.label} is right; the answer was {answer!r} and "
+                "must be Answer.YES, Answer.NO or Answer.CANT_TELL"
+            )
+        elif not 0 <= answer < self._n_labels:
+            raise InvalidInputError(f"the answer {answer!r} is not a label; labels are 0 to {self._n_labels - 1}")
+
+    def _settle(self) -> None:
+        while self._n_open == 0 and self._close_epoch():
+            self._first_of_epoch.append(len(self._questions))
+
+    @property
+    def _epoch(self) -> int:
+        return len(self._first_of_epoch) - 1
+
+    def _ids(self, epoch: int) -> range:
+        """The numbers of the questions of an epoch; none if it has not begun."""
+        first = self._first_of_epoch[epoch] if epoch <= self._epoch else len(self._questions)
+        return range(first, self._first_of_epoch[epoch + 1] if epoch < self._epoch else len(self._questions))
+
+    def _n_asked(self, epoch: int) -> int:
+        return len(self._ids(epoch))
+
+    def _rounds(self, epoch: int) -> tuple[list[Question], list[Answer | int | None]]:
+        """The questions of an epoch, in the order asked, and their answers."""
+        ids = self._ids(epoch)
+        return self._questions[ids.start : ids.stop], self._answers[ids.start : ids.stop]
+
+    def _status(self, complete: bool) -> RunStatus:
+        if complete:
+            return RunStatus.COMPLETE
+        if self._n_open == 0 and self._stream_ended:
+            return RunStatus.EXHAUSTED
+        return RunStatus.BUDGET if self._n_open == 0 and self._n_wanted() == 0 else RunStatus.RUNNING
+
+    def _examples(self, questions: list[Question]) -> Examples:
+        return self._items.take(np.array([q.item for q in questions], dtype=np.int64))
+
+    @property
+    def _n_answered(self) -> int:
+        return len(self._questions) - self._n_open
+
+
+def run(
+    learner: Learner[R],
+    rater: Callable[[Question], Answer | int],
+    at_a_time: int = 256,
+    observe: Callable[[int], None] | None = None,
+) -> R:
+    """Ask ``rater`` until the learner is done; ``observe`` is called with the number of answers after each batch."""
+    n_answers = 0
+    while isinstance(questions := learner.ask(at_a_time), tuple):
+        for question in questions:
+            learner.tell(question.id, rater(question))
+        n_answers += len(questions)
+        if observe is not None:
+            observe(n_answers)
+    return learner.result

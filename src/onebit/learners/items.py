@@ -1,0 +1,55 @@
+"""Where examples come from: a pool, drawn with replacement, or a stream, taken in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import islice
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onebit.errors import InvalidInputError
+from onebit.hypotheses.base import Examples, n_examples
+
+
+class ItemSource(Protocol):
+    """Independent draws of examples, each with a number by which it can be had again."""
+
+    def draw(self, uniform: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The numbers of the next examples, one for each number of ``uniform``; fewer where the source ends."""
+
+    def take(self, items: NDArray[np.int64]) -> Examples:
+        """The examples with these numbers."""
+
+
+class Pool:
+    """A fixed set of examples, drawn uniformly with replacement: "best" then means best on this pool."""
+
+    def __init__(self, x: Examples) -> None:
+        if n_examples(x) == 0:
+            raise InvalidInputError("the pool is empty; it needs at least one example")
+        self._x = x
+        self._n = n_examples(x)
+
+    def draw(self, uniform: NDArray[np.float64]) -> NDArray[np.int64]:
+        return (uniform * self._n).astype(np.int64)
+
+    def take(self, items: NDArray[np.int64]) -> Examples:
+        return self._x[items]
+
+
+class Stream:
+    """Examples from an iterator that yields independent draws. Each is kept, since the last step needs it again."""
+
+    def __init__(self, examples: Iterable[Any]) -> None:
+        self._iterator = iter(examples)
+        self._drawn: list[Any] = []
+
+    def draw(self, uniform: NDArray[np.float64]) -> NDArray[np.int64]:
+        first = len(self._drawn)
+        self._drawn.extend(islice(self._iterator, uniform.size))
+        return np.arange(first, len(self._drawn))
+
+    def take(self, items: NDArray[np.int64]) -> Examples:
+        return np.asarray([self._drawn[i] for i in items])

@@ -1,0 +1,213 @@
+"""Theorem 1 as code: every size of the algorithm, and every place where delta is split.
+
+delta is shared out here and nowhere else: half to phase 1 and half to phase 2 in Theorem 1, all of it to the rounds of
+the learners that have one phase, and evenly over hypotheses for intervals that hold at once.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from onebit.errors import InvalidInputError
+from onebit.explore.potential import check_gamma
+from onebit.explore.spider import batch_size
+
+#: Diameter of the simplex in the L1 norm.
+D = 2
+#: gamma of Theorem 1.
+THEOREM_GAMMA = 0.5
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything that Algorithm 1 fixes before its first question.
+
+    Paper: ``n_confirmed`` is M1, ``n_final`` is M2, ``n_steps`` is T (None: phase 1 is not solved by SPIDER).
+    ``origin`` says where the sizes come from, and ``carries_theorem`` whether a run with them, SPIDER and an exact
+    oracle has Theorem 1's guarantee with this delta.
+    """
+
+    n_confirmed: int
+    n_final: int
+    n_steps: int | None = None
+    gamma: float = THEOREM_GAMMA
+    delta: float = 0.05
+    origin: str = "sizes as given"
+    carries_theorem: bool = False
+
+    def __post_init__(self) -> None:
+        for name in ("n_confirmed", "n_final", "n_steps"):
+            size = getattr(self, name)
+            if size is not None and size < 1:
+                raise InvalidInputError(f"{name} is {size}; it must be at least 1")
+        check_gamma(self.gamma)
+        check_fraction("delta", self.delta)
+
+    def scaled(self, phase_1: float = 1.0, phase_2: float = 1.0) -> Plan:
+        """M1 times ``phase_1``, T times its root (M1 grows as T^2), and M2 times ``phase_2``.
+
+        The result no longer carries the theorem unless both factors are at least 1.
+        """
+        for name, factor in (("phase 1", phase_1), ("phase 2", phase_2)):
+            if not factor > 0:
+                raise InvalidInputError(f"the scale of {name} is {factor}; it must be above 0")
+        return replace(
+            self,
+            n_confirmed=math.ceil(self.n_confirmed * phase_1),
+            n_final=math.ceil(self.n_final * phase_2),
+            n_steps=None if self.n_steps is None else math.ceil(self.n_steps * math.sqrt(phase_1)),
+            origin=f"{self.origin}, phase 1 scaled by {phase_1:g}, phase 2 by {phase_2:g}",
+            carries_theorem=self.carries_theorem and min(phase_1, phase_2) >= 1,
+        )
+
+
+def check_problem(n_labels: int, n_hypotheses: int, eps: float, delta: float) -> None:
+    """An error unless K >= 2, N >= 1, and eps and delta are in (0, 1)."""
+    if n_labels < 2:
+        raise InvalidInputError(f"there are {n_labels} labels; at least 2 are needed")
+    if n_hypotheses < 1:
+        raise InvalidInputError(f"there are {n_hypotheses} hypotheses; at least 1 is needed")
+    check_fraction("eps", eps)
+    check_fraction("delta", delta)
+
+
+def check_fraction(name: str, value: float) -> float:
+    """``value``, or an error if it is not strictly between 0 and 1."""
+    if not 0 < value < 1:
+        raise InvalidInputError(f"{name} is {value}; it must be above 0 and below 1")
+    return value
+
+
+def reset_ratio(n_labels: int, gamma: float) -> float:
+    """G / (beta D) = gamma / (2 K), so that a reset's batch is (gamma / 2K)^2 t^2.
+
+    Paper: Theorem 1, with G = K / gamma and beta = K^2 / gamma^2 from the proof of Lemma 3.
+    """
+    return gamma / (D * n_labels)
+
+
+def batch(t: int, n_labels: int, gamma: float) -> int:
+    """b_t of Theorem 1: (gamma / 2K)^2 t^2 at t = 2^k - 1, else t; rounded up, at least 1."""
+    return batch_size(t, reset_ratio(n_labels, gamma))
+
+
+def total_batches(n_steps: int, n_labels: int, gamma: float) -> int:
+    """sum of b_t for t = 1, ..., ``n_steps``: the fresh samples that Algorithm 2 draws."""
+    total = n_steps * (n_steps + 1) // 2
+    t = 1
+    while t <= n_steps:
+        total += batch(t, n_labels, gamma) - t
+        t = 2 * t + 1
+    return total
+
+
+def tolerance(n_labels: int, gamma: float) -> float:
+    """mu = gamma^2 / (2 K^2): the additive error of phase 1 at which the variance bound is at most 3.
+
+    Paper: Algorithm 1 and Lemma 2.
+    """
+    return gamma**2 / (2 * n_labels**2)
+
+
+def printed_plan(n_labels: int, n_hypotheses: int, eps: float, delta: float, gamma: float = THEOREM_GAMMA) -> Plan:
+    """M1, T and M2 as the paper prints them.
+
+    Paper: Lemma 3 (M1, T) and the proof of Theorem 1 (M2). Lemma 3's T leaves out the log T of Theorem 3, so these
+    sizes do not carry the theorem; :func:`theorem_plan` do.
+    """
+    check_problem(n_labels, n_hypotheses, eps, delta)
+    ratio = n_labels / check_gamma(gamma)
+    log_term = math.log(16 * n_hypotheses / delta)
+    return Plan(
+        n_confirmed=math.ceil(58_000 * ratio**8 * log_term),
+        n_steps=math.ceil(240 * ratio**4 * math.sqrt(log_term)),
+        n_final=final_rounds(n_labels, n_hypotheses, eps, delta, gamma),
+        gamma=gamma,
+        delta=delta,
+        origin="Theorem 1 as printed",
+    )
+
+
+def theorem_plan(n_labels: int, n_hypotheses: int, eps: float, delta: float, gamma: float = THEOREM_GAMMA) -> Plan:
+    """The sizes for which the proof of Theorem 1 goes through.
+
+    Paper: T is the least t with 25 beta D^2 sqrt(log(N t / (delta / 2))) / t <= mu (Theorem 3, high probability, half
+    of delta), and M1 = sum of b_t, so that every draw is fresh. M2 as in the proof of Theorem 1.
+    """
+    check_problem(n_labels, n_hypotheses, eps, delta)
+    ratio = n_labels / check_gamma(gamma)
+    # 25 beta D^2 / mu with beta = ratio^2 and mu = 1 / (2 ratio^2)
+    factor = 25 * D**2 * 2 * ratio**4
+    n_steps = 1
+    while (needed := math.ceil(factor * math.sqrt(math.log(2 * n_hypotheses * n_steps / delta)))) > n_steps:
+        n_steps = needed
+    return Plan(
+        n_confirmed=total_batches(n_steps, n_labels, gamma),
+        n_steps=n_steps,
+        n_final=final_rounds(n_labels, n_hypotheses, eps, delta, gamma),
+        gamma=gamma,
+        delta=delta,
+        origin="Theorem 1 with T solved from Theorem 3",
+        carries_theorem=True,
+    )
+
+
+def final_rounds(n_labels: int, n_hypotheses: int, eps: float, delta: float, gamma: float = THEOREM_GAMMA) -> int:
+    """M2 = max(144 log(2N / delta) / eps^2, 8 K log(2N / delta) / (gamma eps)).
+
+    Paper: end of the proof of Theorem 1. N one-sided events suffice (the best underestimated, each other
+    overestimated), with half of delta for them all: hence log(2N / delta).
+    """
+    log_term = math.log(2 * n_hypotheses / delta)
+    return math.ceil(max(144 * log_term / eps**2, 8 * n_labels * log_term / (gamma * eps)))
+
+
+def collecting_rounds(n_confirmed: int, n_labels: int, delta: float) -> int:
+    """Rounds of phase 1 within which ``n_confirmed`` samples are confirmed with probability at least 1 - delta: 4 K M1.
+
+    Paper: end of the proof of Theorem 1, which takes M1 >= log(1 / delta) for granted; so M1 is raised to that here.
+    """
+    return 4 * n_labels * max(n_confirmed, math.ceil(math.log(1 / delta)))
+
+
+def uniform_rounds(n_labels: int, n_hypotheses: int, eps: float, delta: float) -> int:
+    """Rounds that suffice for uniform guesses: the argument for M2 with variance K, not 3, range K, and all of delta.
+
+    max(48 K log(N / delta) / eps^2, 8 K log(N / delta) / eps); not in the paper, which gives the order K / eps^2.
+    """
+    check_problem(n_labels, n_hypotheses, eps, delta)
+    log_term = math.log(n_hypotheses / delta)
+    return math.ceil(max(48 * n_labels * log_term / eps**2, 8 * n_labels * log_term / eps))
+
+
+def full_information_rounds(n_hypotheses: int, eps: float, delta: float) -> int:
+    """True labels that suffice for ERM by Hoeffding's inequality: 2 log(2N / delta) / eps^2."""
+    check_problem(2, n_hypotheses, eps, delta)
+    return math.ceil(2 * math.log(2 * n_hypotheses / delta) / eps**2)
+
+
+def optimal_rate(n_labels: int, n_hypotheses: int, eps: float, delta: float) -> float:
+    """(1 / eps^2 + K / eps) log(N / delta): the best possible order, up to logarithms. A rate; it has no constants.
+
+    Erez, Chen, Cohen, Koren, Mansour, Moran and Rakhlin, "The sample complexity of multiclass and sparse contextual
+    bandits", COLT 2026.
+    """
+    check_problem(n_labels, n_hypotheses, eps, delta)
+    return (1 / eps**2 + n_labels / eps) * math.log(n_hypotheses / delta)
+
+
+def break_even_eps(plan: Plan, n_labels: int, n_hypotheses: int) -> float | None:
+    """The eps below which Theorem 1 asks for fewer rounds than :func:`uniform_rounds`; None if there is none.
+
+    Solved from 4 K M1 + 144 log(2N / delta) / eps^2 = 48 K log(N / delta) / eps^2, the terms that count for small eps.
+    """
+    saved = 48 * n_labels * math.log(n_hypotheses / plan.delta) - 144 * math.log(2 * n_hypotheses / plan.delta)
+    if saved <= 0:
+        return None
+    return math.sqrt(saved / collecting_rounds(plan.n_confirmed, n_labels, plan.delta))
+
+
+def failure_per_hypothesis(n_hypotheses: int, delta: float) -> float:
+    """delta / N: what each of N two-sided intervals may fail with for all to hold with probability 1 - delta."""
+    return check_fraction("delta", delta) / n_hypotheses

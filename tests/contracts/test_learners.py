@@ -1,0 +1,186 @@
+"""One suite for every learner: ask, tell in any order, result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.problems import models_of_accuracy
+
+from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuestionError
+from onebit.hypotheses.finite import PredictionTable
+from onebit.learners.base import Learner, Result, run
+from onebit.learners.full_information import FullInformationLearner
+from onebit.learners.items import ItemSource, Pool, Stream
+from onebit.learners.paper import PaperLearner
+from onebit.learners.schedule import Plan
+from onebit.learners.uniform import UniformLearner
+from onebit.raters import CallableRater, SimulatedRater
+from onebit.records import Answer, Question, RunStatus, Status
+
+N_LABELS = 4
+TABLE, TRUTH = models_of_accuracy(np.random.default_rng(0), np.array([0.3, 0.5, 0.9]), 40, N_LABELS)
+CLASS = PredictionTable(TABLE, N_LABELS)
+Make = Callable[[ItemSource, int], Learner[Result]]
+
+LEARNERS: dict[str, Make] = {
+    "paper": lambda items, seed: PaperLearner(CLASS, items, Plan(20, 200), seed=seed),
+    "paper-spider": lambda items, seed: PaperLearner(
+        CLASS, items, Plan(20, 200, n_steps=30), solver="spider", seed=seed
+    ),
+    "uniform": lambda items, seed: UniformLearner(CLASS, items, 200, seed=seed),
+    "full-information": lambda items, seed: FullInformationLearner(CLASS, items, 200, seed=seed),
+}
+every_learner = pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS.keys())
+rater = SimulatedRater(TRUTH)
+
+
+def pool() -> Pool:
+    return Pool(np.arange(TRUTH.size))
+
+
+def comparable(result: Result) -> dict[str, Any]:
+    """A result as plain values."""
+
+    def plain(value: Any) -> Any:
+        return {k: plain(v) for k, v in value.items()} if isinstance(value, dict) else np.asarray(value).tolist()
+
+    return {k: plain(v) for k, v in asdict(result).items() if k != "status"}
+
+
+@every_learner
+def test_runs_to_its_end_and_finds_the_best(make: Make) -> None:
+    result = run(make(pool(), 1), rater)
+    assert result.status is RunStatus.COMPLETE
+    assert result.chosen == 2
+    assert result.intervals is not None
+    assert result.achieved_eps is not None
+    assert result.n_rounds >= 200
+    assert result.promise
+
+
+@every_learner
+def test_questions_are_numbered_and_sound(make: Make) -> None:
+    learner = make(pool(), 2)
+    seen: list[Question] = []
+
+    def seeing(question: Question) -> Answer | int:
+        seen.append(question)
+        return rater(question)
+
+    run(learner, seeing, at_a_time=7)
+    assert [q.id for q in seen] == list(range(len(seen)))
+    assert all(0 < q.propensity <= 1 for q in seen)
+    assert all(0 <= q.item < TRUTH.size for q in seen)
+    assert all(q.label is None or 0 <= q.label < N_LABELS for q in seen)
+    assert [q.epoch for q in seen] == sorted(q.epoch for q in seen)
+
+
+@every_learner
+def test_same_seed_same_run(make: Make) -> None:
+    a, b = run(make(pool(), 3), rater), run(make(pool(), 3), rater)
+    assert comparable(a) == comparable(b)
+
+
+@every_learner
+def test_order_of_answers_does_not_matter(make: Make) -> None:
+    def told(reverse: bool) -> Result:
+        learner = make(pool(), 4)
+        while isinstance(questions := learner.ask(50), tuple):
+            for question in reversed(questions) if reverse else questions:
+                learner.tell(question.id, rater(question))
+        return learner.result
+
+    assert comparable(told(False)) == comparable(told(True))
+
+
+@every_learner
+def test_waits_for_open_questions_and_then_is_done(make: Make) -> None:
+    learner = make(pool(), 5)
+    held: Question | None = None
+    while (questions := learner.ask(40)) not in (Status.WAIT, Status.DONE):
+        assert isinstance(questions, tuple)
+        for question in questions:
+            if held is None:
+                held = question
+            else:
+                learner.tell(question.id, rater(question))
+    assert questions is Status.WAIT
+    assert held is not None
+    assert learner.result.status is RunStatus.RUNNING
+    assert learner.result.chosen is None
+    learner.tell(held.id, rater(held))
+    assert run(learner, rater).status is RunStatus.COMPLETE
+    assert learner.ask() is Status.DONE
+
+
+@every_learner
+def test_batches_of_any_size_draw_the_same_examples(make: Make) -> None:
+    one, many = make(pool(), 6), make(pool(), 6)
+    singly = [question for _ in range(12) if isinstance(questions := one.ask(), tuple) for question in questions]
+    assert tuple(singly) == many.ask(12)
+
+
+@every_learner
+def test_a_stream_that_ends_is_not_success(make: Make) -> None:
+    learner = make(Stream(range(15)), 7)
+    result = run(learner, rater)
+    assert result.status is RunStatus.EXHAUSTED
+    assert result.chosen is None
+    assert result.n_rounds == 15
+    assert learner.ask() is Status.DONE
+
+
+@every_learner
+def test_a_stream_is_taken_in_order(make: Make) -> None:
+    questions = make(Stream(iter(range(30))), 8).ask(30)
+    assert isinstance(questions, tuple)
+    assert [q.item for q in questions] == list(range(30))
+
+
+@every_learner
+def test_bad_answers_change_nothing(make: Make) -> None:
+    learner, twin = make(pool(), 9), make(pool(), 9)
+    questions = learner.ask(3)
+    assert isinstance(questions, tuple)
+    assert twin.ask(3) == questions
+    first = questions[0]
+    for each in (learner, twin):
+        each.tell(first.id, rater(first))
+    with pytest.raises(AlreadyAnsweredError, match="question 0 already has the answer"):
+        learner.tell(first.id, rater(first))
+    with pytest.raises(UnknownQuestionError, match=r"^question 99 was never asked; 3 questions"):
+        learner.tell(99, Answer.YES)
+    with pytest.raises(UnknownQuestionError):
+        learner.tell(-1, Answer.YES)
+    with pytest.raises(InvalidInputError):
+        learner.tell(1, 2 if first.label is not None else Answer.YES)
+    with pytest.raises(InvalidInputError):
+        learner.tell(1, N_LABELS)
+    with pytest.raises(InvalidInputError, match="at least one"):
+        learner.ask(0)
+    for each in (learner, twin):
+        for question in questions[1:]:
+            each.tell(question.id, rater(question))
+    assert comparable(run(learner, rater)) == comparable(run(twin, rater))
+
+
+@every_learner
+def test_cant_tell_is_an_answer(make: Make) -> None:
+    def unsure(question: Question) -> Answer | int:
+        return Answer.CANT_TELL if question.id % 10 == 0 else rater(question)
+
+    assert run(make(pool(), 10), unsure).status is RunStatus.COMPLETE
+
+
+def test_a_callable_can_rate() -> None:
+    asked = CallableRater(lambda item, label: None if item == 0 else bool(TRUTH[item] == label))
+    assert run(UniformLearner(CLASS, pool(), 500), asked).chosen == 2
+
+
+def test_an_empty_pool_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="the pool is empty"):
+        Pool(np.arange(0))
