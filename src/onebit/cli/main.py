@@ -1,0 +1,47 @@
+"""The command ``onebit``: one sub-command a module."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from onebit import __version__
+from onebit.cli.demo import demo
+from onebit.cli.plan import plan
+from onebit.errors import OnebitError
+
+app = typer.Typer(
+    name="onebit",
+    help="Choose the best of N models, or train a classifier, from yes/no answers, with a guarantee.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.command()(plan)
+app.command()(demo)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"onebit {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Choose the best of N models, or train a classifier, from yes/no answers, with a guarantee."""
+
+
+def main() -> None:
+    """Run the command; an error that onebit raises on purpose is one line and exit code 2."""
+    try:
+        app()
+    except OnebitError as error:
+        print(f"onebit: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,75 @@
+"""The command line as a user meets it."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from onebit import __version__
+from onebit.cli.main import app
+
+runner = CliRunner()
+README = Path(__file__).parents[3] / "README.md"
+
+
+def test_plan_prints_every_size_side_by_side() -> None:
+    shown = runner.invoke(app, ["plan", "--labels", "10", "--hypotheses", "1000"])
+    assert shown.exit_code == 0
+    for word in ("full labels", "uniform guesses", "Theorem 1", "best possible", "eps below"):
+        assert word in shown.stdout
+
+
+def test_plan_as_json_is_one_object() -> None:
+    options = ["plan", "--labels", "10", "--hypotheses", "1000", "--eps", "0.05", "--delta", "0.05", "--json"]
+    figures = json.loads(runner.invoke(app, options).stdout)
+    assert figures["full_information"]["rounds"] == 8478
+    assert figures["paper"]["T"] > figures["paper_as_printed"]["T"]
+    assert figures["paper"]["rounds"] == figures["paper"]["phase_1_rounds"] + figures["paper"]["M2"]
+    assert figures["paper"]["wins_below_eps"] < 1e-6
+
+
+def test_plan_says_when_the_paper_never_wins() -> None:
+    shown = runner.invoke(app, ["plan", "--labels", "2", "--hypotheses", "10"])
+    assert "never" in shown.stdout
+    figures = json.loads(runner.invoke(app, ["plan", "--labels", "2", "--hypotheses", "10", "--json"]).stdout)
+    assert figures["paper"]["wins_below_eps"] is None
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--labels", "1", "--hypotheses", "5"], "there are 1 labels"),
+        (["--labels", "5", "--hypotheses", "5", "--eps", "0"], "eps is 0.0"),
+        (["--labels", "5", "--hypotheses", "5", "--gamma", "0.7"], "gamma is 0.7"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(options: list[str], says: str) -> None:
+    command = [sys.executable, "-c", "from onebit.cli.main import main; main()", "plan", *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert says in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_demo_runs_end_to_end() -> None:
+    shown = runner.invoke(app, ["demo", "--answers", "3000"])
+    assert shown.exit_code == 0
+    for word in ("60 models", "Phase 1", "Phase 2", "uniform guesses", "full labels", "eps proven"):
+        assert word in shown.stdout
+
+
+def test_version_and_help() -> None:
+    assert runner.invoke(app, ["--version"]).stdout.strip() == f"onebit {__version__}"
+    assert "plan" in runner.invoke(app, ["--help"]).stdout
+
+
+def test_every_command_is_in_the_readme() -> None:
+    commands = {command.callback.__name__ for command in app.registered_commands if command.callback}
+    assert commands <= set(re.findall(r"onebit (\w+)", README.read_text()))
