@@ -32,8 +32,8 @@ class Cells(NamedTuple):
     value: NDArray[np.float64]  # (n_cells,)
     label: NDArray[np.int64]  # (n_cells,)
     weight: NDArray[np.int64]  # (n_cells,) sum over the examples of the cell
-    order: NDArray[np.int64]  # (d, n) the examples, cell by cell
-    cell_of: NDArray[np.int64]  # (n, d) the cell of each example along each feature, -1 if left out
+    order: NDArray[np.int64]  # (d, n_kept) the examples with weight, cell by cell
+    cell_of: NDArray[np.int64]  # (n, d) the cell of each example along each feature, -1 if without weight
     example_weight: NDArray[np.int64]  # (n,)
 
     def threshold(self, feature: int, cut: int) -> float:
@@ -192,7 +192,7 @@ def better_tree(cells: Cells, root: int, found: RootSplit, n_labels: int) -> Roo
     every feature, but bounds save most of that work (see ``_move``): only while the largest bounds of the two sides add
     up to more than ``found`` are they made exact, the one that was exact longest ago first.
     """
-    d, n = cells.order.shape
+    d, n_kept = cells.order.shape
     start, stop = cells.start[root], cells.start[root + 1]
     left = _Side(np.zeros_like(cells.weight), np.zeros(d, dtype=np.int64), np.full(d, -1))
     right = _Side(cells.weight.copy(), np.full(d, np.abs(cells.example_weight).sum()), np.full(d, -1))
@@ -209,7 +209,7 @@ def better_tree(cells: Cells, root: int, found: RootSplit, n_labels: int) -> Roo
                     _tighten(left, below, cells, cut, n_labels)
                 else:
                     _tighten(right, above, cells, cut, n_labels)
-        while position < n and cells.cell_of[cells.order[root, position], root] == cut:
+        while position < n_kept and cells.cell_of[cells.order[root, position], root] == cut:
             _move(cells.order[root, position], cells, left, right)
             position += 1
     return found
