@@ -1,4 +1,4 @@
-"""Every error that onebit raises on purpose has one root, :class:`OnebitError`.
+"""Every error that onebit raises on purpose has one root, :class:`OnebitError`; and the check that all parts share.
 
 A message says what was given, what is required, why, and what to do. It is raised before anything is changed.
 """
@@ -26,3 +26,10 @@ class UnknownQuestionError(OnebitError, KeyError):
 
 class AlreadyAnsweredError(OnebitError):
     """A second answer to the same question."""
+
+
+def check_fraction(name: str, value: float) -> float:
+    """``value``, or an error if it is not strictly between 0 and 1."""
+    if not 0 < value < 1:
+        raise InvalidInputError(f"{name} is {value}; it must be above 0 and below 1")
+    return value

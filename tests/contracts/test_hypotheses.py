@@ -19,6 +19,7 @@ from tests.problems import Ints
 from onebit.errors import InvalidInputError, NegativeWeightError
 from onebit.hypotheses.base import HypothesisClass
 from onebit.hypotheses.counting import CountingClass
+from onebit.hypotheses.cover import CoverClass, build_cover
 from onebit.hypotheses.estimator import EstimatorClass
 from onebit.hypotheses.finite import ModelList, PredictionTable
 from onebit.hypotheses.intervals import IntervalClass
@@ -27,6 +28,7 @@ from onebit.hypotheses.trees import TreeClass
 
 N_LABELS = 3
 TABLE = np.random.default_rng(5).integers(-1, N_LABELS, (7, 6))
+FULL = np.maximum(TABLE, 0)
 Patterns = Callable[[Any], Iterator[Ints]]
 
 
@@ -83,6 +85,12 @@ EXACT = [
     ),
     Case(
         "intervals", IntervalClass(2, N_LABELS), lambda rng, n: rng.integers(0, 6, n).astype(float), interval_patterns
+    ),
+    Case(
+        "cover",
+        CoverClass(PredictionTable(FULL, N_LABELS), build_cover(PredictionTable(FULL, N_LABELS), np.arange(6))),
+        lambda rng, n: rng.integers(0, 6, n),
+        lambda x: iter(FULL[:, x]),
     ),
     Case("stumps", StumpClass(2, N_LABELS), plane, stump_patterns),
     Case("trees", TreeClass(2, N_LABELS), plane, tree_patterns),

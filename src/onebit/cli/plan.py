@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from onebit.errors import InvalidInputError
 from onebit.learners import schedule
 
 
 def plan(
     labels: Annotated[int, typer.Option(help="K, the number of labels.")],
-    hypotheses: Annotated[int, typer.Option(help="N, the number of hypotheses (models) to choose from.")],
+    hypotheses: Annotated[
+        int | None, typer.Option(help="N, the number of hypotheses (models) to choose from.", show_default=False)
+    ] = None,
+    natarajan: Annotated[
+        int | None,
+        typer.Option(help="Natarajan dimension of an infinite class, in place of --hypotheses.", show_default=False),
+    ] = None,
     eps: Annotated[float, typer.Option(help="Excess error to reach.")] = 0.05,
     delta: Annotated[float, typer.Option(help="Probability with which the guarantee may fail.")] = 0.05,
     gamma: Annotated[float, typer.Option(help="Share of uniform guesses in phase 2, above 0 and at most 1/2.")] = 0.5,
@@ -24,10 +32,18 @@ def plan(
 
     Example: onebit plan --labels 10 --hypotheses 1000 --eps 0.05 --delta 0.05
 
+    An infinite class is given by its Natarajan dimension. It is first covered by a finite one, from unlabelled examples
+    that cost no answer; the cover takes half of eps and of delta, and its largest possible size stands for N.
+
     These are worst-case sizes that hold before anything is seen. The paper's beat uniform guesses only below a tiny
     eps, which is printed.
     """
-    figures = plan_figures(labels, hypotheses, eps, delta, gamma)
+    if (hypotheses is None) == (natarajan is None):
+        raise InvalidInputError("give the size of the class: either --hypotheses N or --natarajan D")
+    if natarajan is None:
+        figures = plan_figures(labels, hypotheses or 0, eps, delta, gamma)
+    else:
+        figures = infinite_figures(labels, natarajan, eps, delta, gamma)
     if as_json:
         print(json.dumps(figures))
     else:
@@ -53,6 +69,24 @@ def plan_figures(n_labels: int, n_hypotheses: int, eps: float, delta: float, gam
     }
 
 
+def infinite_figures(n_labels: int, dimension: int, eps: float, delta: float, gamma: float) -> dict[str, Any]:
+    """The figures for a class of this Natarajan dimension: its cover, and what the learner of the cover needs."""
+    cover = schedule.theorem_cover(n_labels, dimension, eps, delta)
+    size = schedule.cover_growth(cover, n_labels, dimension)
+    rest_eps, rest_delta = schedule.after_cover(eps, delta)
+    finite = plan_figures(n_labels, size, rest_eps, rest_delta, gamma)
+    for key in ("paper", "paper_as_printed"):
+        below = finite[key]["wins_below_eps"]
+        finite[key]["wins_below_eps"] = None if below is None else below * eps / rest_eps
+    return {
+        **finite,
+        "natarajan": dimension,
+        "eps": eps,
+        "delta": delta,
+        "cover": {"unlabelled": cover.n_points, "max_hypotheses": size, "radius": cover.radius},
+    }
+
+
 def _phases(plan: schedule.Plan, n_labels: int, n_hypotheses: int) -> dict[str, Any]:
     phase_1 = schedule.collecting_rounds(plan.n_confirmed, n_labels, plan.delta)
     return {
@@ -70,7 +104,7 @@ def _print(figures: dict[str, Any], console: Console) -> None:
     table = Table(
         title=(
             f"Rounds for an excess error of at most {figures['eps']:g} with probability {1 - figures['delta']:g}: "
-            f"{figures['labels']} labels, {figures['hypotheses']:,} hypotheses"
+            f"{figures['labels']} labels, {_class_in_words(figures)}"
         ),
         title_justify="left",
     )
@@ -88,6 +122,14 @@ def _print(figures: dict[str, Any], console: Console) -> None:
         table.add_row(name, _large(row["rounds"]), parts)
     table.add_row("best possible (2026)", f"order {_large(figures['optimal_rate']['order'])}", "a rate, no constants")
     console.print(table)
+    if "cover" in figures:
+        console.print(
+            f"Cover: {figures['cover']['unlabelled']:,} unlabelled examples give at most "
+            f"{_large(figures['cover']['max_hypotheses'])} hypotheses, of which one is within "
+            f"{figures['cover']['radius']:g} of any in the class; the rounds above are for the other half of eps "
+            "and delta.",
+            soft_wrap=True,
+        )
     console.print(_verdict(figures), soft_wrap=True)
 
 
@@ -100,13 +142,24 @@ def _verdict(figures: dict[str, Any]) -> str:
         return (
             start + "Theorem 1 never asks for fewer rounds than uniform guesses here: K is too small for the constants."
         )
-    return start + (
+    words = (
         f"Theorem 1 asks for fewer rounds than uniform guesses only for eps below {below:.2g} "
         f"({figures['paper_as_printed']['wins_below_eps']:.2g} with the sizes as printed): its phase 1 does not "
-        "depend on eps, but is of order K^9. With T as printed the proof loses a log T; only the other row "
-        "carries the theorem."
+        "depend on eps, but is of order K^9."
     )
+    if not figures["paper_as_printed"]["carries_theorem"]:
+        words += " T as printed is too small by a log T; only the other row carries the theorem."
+    return start + words
+
+
+def _class_in_words(figures: dict[str, Any]) -> str:
+    if "natarajan" in figures:
+        return f"a class of Natarajan dimension {figures['natarajan']}"
+    return f"{figures['hypotheses']:,} hypotheses"
 
 
 def _large(value: float) -> str:
-    return f"{value:,.0f}" if value < 1e9 else f"{value:.2e}"
+    if value < 1e9:
+        return f"{value:,.0f}"
+    # A cover's size can be beyond the range of a float.
+    return f"{value:.2e}" if value < 1e300 else f"10^{math.log10(value):.0f}"

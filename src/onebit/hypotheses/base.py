@@ -71,7 +71,7 @@ class HypothesisClass(ABC):
 
     def _checked_sample(self, x: Examples, y: ArrayLike, weight: ArrayLike) -> tuple[Labels, Weights]:
         labels = as_labels(y, self.n_labels)
-        weights = np.asarray(weight, dtype=np.float64)
+        weights = as_numbers(weight, "weights")
         n = n_examples(x)
         if labels.shape != (n,) or weights.shape != (n,):
             raise InvalidInputError(
@@ -113,9 +113,17 @@ def check_n_labels(n_labels: int) -> int:
     return n_labels
 
 
+def as_numbers(values: ArrayLike, what: str) -> NDArray[np.float64]:
+    """``values`` as a float array, or an error if they are not numbers in an even shape."""
+    try:
+        return np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"the {what} are not numbers: {error}") from None
+
+
 def as_real_features(x: Examples, n_dimensions: int) -> NDArray[np.float64]:
     """``x`` as a finite float array with that many dimensions."""
-    values = np.asarray(x, dtype=np.float64)
+    values = as_numbers(x, "examples")
     if values.ndim != n_dimensions:
         kind = "one number" if n_dimensions == 1 else "one row of numbers"
         raise InvalidInputError(f"the examples have shape {values.shape}; this class wants {kind} for each example")

@@ -23,16 +23,13 @@ from onebit.kernels.splits import threshold_between
 
 @dataclass(frozen=True, slots=True)
 class Intervals:
-    """``labels[j]`` on the points from ``cuts[j - 1]`` (included) to ``cuts[j]`` (excluded)."""
+    """``labels[j]`` on the points from ``cuts[j - 1]`` (included) to ``cuts[j]`` (excluded).
+
+    The oracle never cuts between equal labels, so its equal functions compare equal.
+    """
 
     cuts: tuple[float, ...]
     labels: tuple[int, ...]
-
-    @classmethod
-    def of_pieces(cls, cuts: list[float], labels: list[int]) -> Intervals:
-        """The function with these pieces, neighbours of one label merged, so that equal functions compare equal."""
-        kept = [j for j in range(len(cuts)) if labels[j] != labels[j + 1]]
-        return cls(tuple(cuts[j] for j in kept), (labels[0], *(labels[j + 1] for j in kept)))
 
 
 class IntervalClass(HypothesisClass):
@@ -62,54 +59,52 @@ class IntervalClass(HypothesisClass):
         points = as_real_features(x, 1)
         if points.size == 0:
             return (Intervals((), (0,)),)
-        values, group = np.unique(points, return_inverse=True)
-        order = np.argsort(group, kind="stable")
-        path = _best_labels(group[order], y[order], weight[order], values.size, self.n_cuts, self.n_labels)
-        starts = np.flatnonzero(np.diff(path)) + 1
-        cuts = [threshold_between(float(values[i - 1]), float(values[i])) for i in starts]
-        return (Intervals.of_pieces(cuts, [int(path[0]), *path[starts].tolist()]),)
+        order = np.argsort(points, kind="stable")
+        points = points[order]
+        path = _best_labels(points, y[order], weight[order], self.n_cuts, self.n_labels)
+        starts = (np.flatnonzero(path[1:] != path[:-1]) + 1).tolist()
+        cuts = [threshold_between(float(points[i - 1]), float(points[i])) for i in starts]
+        return (Intervals(tuple(cuts), (int(path[0]), *path[starts].tolist())),)
 
 
 @njit(cache=True)
 def _best_labels(
-    group: NDArray[np.int64],
+    points: NDArray[np.float64],
     y: NDArray[np.int64],
     weight: NDArray[np.float64],
-    n_groups: int,
     n_cuts: int,
     n_labels: int,
 ) -> NDArray[np.int64]:
-    """The label of each group of equal points that maximises agreement with at most ``n_cuts`` changes.
+    """The labels of sorted points that maximise agreement with at most ``n_cuts`` changes; equal points get one label.
 
-    score[j, a]: best agreement on the groups so far with j changes, the last label being a. A new group either keeps
-    its label or, from the best label with j - 1 changes, takes a new one; came[g, j, a] remembers which (-1: kept).
+    score[j, a]: best agreement on the points so far with j changes, the last label being a. A new value either keeps
+    the label or, from the best label with j - 1 changes, takes a new one; changed[i, j, a] remembers whether, and
+    source[i, j] from which.
     """
     n_states = n_cuts + 1
     score = np.full((n_states, n_labels), -np.inf)
     score[0] = 0.0
-    came = np.full((n_groups, n_states, n_labels), -1, dtype=np.int32)
-    sample = 0
-    for g in range(n_groups):
-        if g > 0:
+    changed = np.zeros((points.size, n_states, n_labels), dtype=np.bool_)
+    source = np.zeros((points.size, n_states), dtype=np.int64)
+    for i in range(points.size):
+        if i > 0 and points[i] != points[i - 1]:
             for j in range(n_states - 1, 0, -1):
-                best = int(np.argmax(score[j - 1]))
+                source[i, j] = np.argmax(score[j - 1])
+                best = score[j - 1, source[i, j]]
                 for a in range(n_labels):
-                    if score[j - 1, best] > score[j, a]:
-                        score[j, a] = score[j - 1, best]
-                        came[g, j, a] = best
-        while sample < group.size and group[sample] == g:
-            score[:, y[sample]] += weight[sample]
-            sample += 1
+                    if best > score[j, a]:
+                        score[j, a] = best
+                        changed[i, j, a] = True
+        score[:, y[i]] += weight[i]
 
     state, label = 0, 0
     for j in range(n_states):
         for a in range(n_labels):
             if score[j, a] > score[state, label]:
                 state, label = j, a
-    path = np.empty(n_groups, dtype=np.int64)
-    for g in range(n_groups - 1, -1, -1):
-        path[g] = label
-        before = came[g, state, label]
-        if before >= 0:
-            state, label = state - 1, before
+    path = np.empty(points.size, dtype=np.int64)
+    for i in range(points.size - 1, -1, -1):
+        path[i] = label
+        if changed[i, state, label]:
+            state, label = state - 1, source[i, state]
     return path

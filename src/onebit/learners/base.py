@@ -47,7 +47,28 @@ R = TypeVar("R", bound=Result, covariant=True)
 
 
 class Learner(ABC, Generic[R]):
-    """The bookkeeping that all learners share: rounds, open questions, answers."""
+    """What can be asked for questions and told answers, one at a time or many, in any order."""
+
+    @property
+    @abstractmethod
+    def result(self) -> R:
+        """What is known now. Its status says whether the run is complete."""
+
+    @abstractmethod
+    def ask(self, n: int = 1) -> tuple[Question, ...] | Status:
+        """Up to ``n`` new questions; or WAIT while the answers to open ones are needed first; or DONE."""
+
+    @abstractmethod
+    def tell(self, question_id: int, answer: Answer | int) -> None:
+        """Record the answer to a question, once.
+
+        Raises UnknownQuestionError, AlreadyAnsweredError, or InvalidInputError for an answer of the wrong kind; nothing
+        is changed then.
+        """
+
+
+class EpochLearner(Learner[R]):
+    """The bookkeeping that learners share: rounds, epochs, open questions, answers."""
 
     def __init__(self, items: ItemSource, n_labels: int, seed: int) -> None:
         self._items = items
@@ -59,11 +80,6 @@ class Learner(ABC, Generic[R]):
         #: The number of the first question of each epoch so far.
         self._first_of_epoch = [0]
         self._stream_ended = False
-
-    @property
-    @abstractmethod
-    def result(self) -> R:
-        """What is known now. Its status says whether the run is complete."""
 
     @abstractmethod
     def _n_wanted(self) -> int:
@@ -78,7 +94,6 @@ class Learner(ABC, Generic[R]):
         """Close the current epoch if it has all it needs; no question is open. Says whether a next one began."""
 
     def ask(self, n: int = 1) -> tuple[Question, ...] | Status:
-        """Up to ``n`` new questions; or WAIT while the answers to open ones are needed first; or DONE."""
         if n < 1:
             raise InvalidInputError(f"{n} questions were asked for; ask for at least one")
         self._settle()
@@ -99,7 +114,6 @@ class Learner(ABC, Generic[R]):
         return new
 
     def tell(self, question_id: int, answer: Answer | int) -> None:
-        """Record the answer to a question: once, in any order."""
         if not 0 <= question_id < len(self._questions):
             raise UnknownQuestionError(
                 f"question {question_id} was never asked; {len(self._questions)} questions have been asked so far, "

@@ -29,14 +29,14 @@ class Pool:
     def __init__(self, x: Examples) -> None:
         if n_examples(x) == 0:
             raise InvalidInputError("the pool is empty; it needs at least one example")
-        self._x = x
+        self.x = x
         self._n = n_examples(x)
 
     def draw(self, uniform: NDArray[np.float64]) -> NDArray[np.int64]:
         return (uniform * self._n).astype(np.int64)
 
     def take(self, items: NDArray[np.int64]) -> Examples:
-        return self._x[items]
+        return self.x[items]
 
 
 class Stream:

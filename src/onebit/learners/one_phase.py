@@ -7,17 +7,16 @@ from abc import abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.errors import InvalidInputError
+from onebit.errors import InvalidInputError, check_fraction
 from onebit.hypotheses.base import HypothesisClass, Labels
 from onebit.hypotheses.counting import CountingClass
-from onebit.learners.base import Learner, Result
+from onebit.learners.base import EpochLearner, Result
 from onebit.learners.final import Conclusion, conclude
 from onebit.learners.items import ItemSource
-from onebit.learners.schedule import check_fraction
 from onebit.records import Answer, Question
 
 
-class OnePhaseLearner(Learner[Result]):
+class OnePhaseLearner(EpochLearner[Result]):
     """``n_rounds`` questions of one law, then the weighted ERM with intervals that hold with probability 1 - delta."""
 
     #: The most that one round can add to the estimate of a hypothesis.

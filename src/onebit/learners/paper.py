@@ -16,7 +16,7 @@ from onebit.explore.potential import W_gamma, frank_wolfe_gap, slope, variance_b
 from onebit.explore.spider import PotentialOnSamples, spider_frank_wolfe
 from onebit.hypotheses.base import Examples, HypothesisClass, Labels
 from onebit.hypotheses.counting import CountingClass
-from onebit.learners.base import Learner, Result
+from onebit.learners.base import EpochLearner, Result
 from onebit.learners.final import Conclusion, conclude
 from onebit.learners.items import ItemSource
 from onebit.learners.schedule import Plan, collecting_rounds, reset_ratio
@@ -54,7 +54,7 @@ class PaperResult(Result):
     exploration: Exploration | None
 
 
-class PaperLearner(Learner[PaperResult]):
+class PaperLearner(EpochLearner[PaperResult]):
     """Algorithm 1 on the learner contract.
 
     Paper: Algorithm 1. Phase 1 is epoch 0, phase 2 epoch 1. "Can't tell" counts as no. Where a hypothesis drawn from

@@ -1,7 +1,8 @@
 """Theorem 1 as code: every size of the algorithm, and every place where delta is split.
 
 delta is shared out here and nowhere else: half to phase 1 and half to phase 2 in Theorem 1, all of it to the rounds of
-the learners that have one phase, and evenly over hypotheses for intervals that hold at once.
+the learners that have one phase, evenly over hypotheses for intervals that hold at once, and for an infinite class half
+to its cover and half to the learner of the finite class.
 """
 
 from __future__ import annotations
@@ -9,9 +10,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from onebit.errors import InvalidInputError
+from onebit.errors import InvalidInputError, check_fraction
 from onebit.explore.potential import check_gamma
 from onebit.explore.spider import batch_size
+from onebit.hypotheses.natarajan import cover_sample_size, growth_bound
 
 #: Diameter of the simplex in the L1 norm.
 D = 2
@@ -72,11 +74,9 @@ def check_problem(n_labels: int, n_hypotheses: int, eps: float, delta: float) ->
     check_fraction("delta", delta)
 
 
-def check_fraction(name: str, value: float) -> float:
-    """``value``, or an error if it is not strictly between 0 and 1."""
-    if not 0 < value < 1:
-        raise InvalidInputError(f"{name} is {value}; it must be above 0 and below 1")
-    return value
+def _log(factor: int, n_hypotheses: int, delta: float) -> float:
+    """log(factor * N / delta), also where N, the size of a cover, is beyond the range of a float."""
+    return math.log(factor * n_hypotheses) - math.log(delta)
 
 
 def reset_ratio(n_labels: int, gamma: float) -> float:
@@ -114,34 +114,32 @@ def printed_plan(n_labels: int, n_hypotheses: int, eps: float, delta: float, gam
     """M1, T and M2 as the paper prints them.
 
     Paper: Lemma 3 (M1, T) and the proof of Theorem 1 (M2). Lemma 3's T leaves out the log T of Theorem 3, so these
-    sizes do not carry the theorem; :func:`theorem_plan` do.
+    sizes carry the theorem only where N is so large that the constants make up for it; those of :func:`theorem_plan`
+    always do.
     """
     check_problem(n_labels, n_hypotheses, eps, delta)
     ratio = n_labels / check_gamma(gamma)
-    log_term = math.log(16 * n_hypotheses / delta)
+    log_term = _log(16, n_hypotheses, delta)
+    n_steps = math.ceil(240 * ratio**4 * math.sqrt(log_term))
     return Plan(
         n_confirmed=math.ceil(58_000 * ratio**8 * log_term),
-        n_steps=math.ceil(240 * ratio**4 * math.sqrt(log_term)),
+        n_steps=n_steps,
         n_final=final_rounds(n_labels, n_hypotheses, eps, delta, gamma),
         gamma=gamma,
         delta=delta,
         origin="Theorem 1 as printed",
+        carries_theorem=n_steps >= theorem_steps(n_labels, n_hypotheses, delta, gamma),
     )
 
 
 def theorem_plan(n_labels: int, n_hypotheses: int, eps: float, delta: float, gamma: float = THEOREM_GAMMA) -> Plan:
     """The sizes for which the proof of Theorem 1 goes through.
 
-    Paper: T is the least t with 25 beta D^2 sqrt(log(N t / (delta / 2))) / t <= mu (Theorem 3, high probability, half
-    of delta), and M1 = sum of b_t, so that every draw is fresh. M2 as in the proof of Theorem 1.
+    Paper: T from :func:`theorem_steps`, and M1 = sum of b_t, so that every draw is fresh. M2 as in the proof of
+    Theorem 1.
     """
     check_problem(n_labels, n_hypotheses, eps, delta)
-    ratio = n_labels / check_gamma(gamma)
-    # 25 beta D^2 / mu with beta = ratio^2 and mu = 1 / (2 ratio^2)
-    factor = 25 * D**2 * 2 * ratio**4
-    n_steps = 1
-    while (needed := math.ceil(factor * math.sqrt(math.log(2 * n_hypotheses * n_steps / delta)))) > n_steps:
-        n_steps = needed
+    n_steps = theorem_steps(n_labels, n_hypotheses, delta, gamma)
     return Plan(
         n_confirmed=total_batches(n_steps, n_labels, gamma),
         n_steps=n_steps,
@@ -153,13 +151,26 @@ def theorem_plan(n_labels: int, n_hypotheses: int, eps: float, delta: float, gam
     )
 
 
+def theorem_steps(n_labels: int, n_hypotheses: int, delta: float, gamma: float = THEOREM_GAMMA) -> int:
+    """T: the least t with 25 beta D^2 sqrt(log(N t / (delta / 2))) / t <= mu.
+
+    Paper: Theorem 3, high probability, with half of delta; beta = (K / gamma)^2, mu = (gamma / K)^2 / 2.
+    """
+    factor = 25 * D**2 * 2 * (n_labels / check_gamma(gamma)) ** 4
+    n_steps = 1
+    # The right side grows with n_steps, so going up from below ends at the least fixed point.
+    while (needed := math.ceil(factor * math.sqrt(_log(2 * n_steps, n_hypotheses, delta)))) > n_steps:
+        n_steps = needed
+    return n_steps
+
+
 def final_rounds(n_labels: int, n_hypotheses: int, eps: float, delta: float, gamma: float = THEOREM_GAMMA) -> int:
     """M2 = max(144 log(2N / delta) / eps^2, 8 K log(2N / delta) / (gamma eps)).
 
     Paper: end of the proof of Theorem 1. N one-sided events suffice (the best underestimated, each other
     overestimated), with half of delta for them all: hence log(2N / delta).
     """
-    log_term = math.log(2 * n_hypotheses / delta)
+    log_term = _log(2, n_hypotheses, delta)
     return math.ceil(max(144 * log_term / eps**2, 8 * n_labels * log_term / (gamma * eps)))
 
 
@@ -177,14 +188,14 @@ def uniform_rounds(n_labels: int, n_hypotheses: int, eps: float, delta: float) -
     max(48 K log(N / delta) / eps^2, 8 K log(N / delta) / eps); not in the paper, which gives the order K / eps^2.
     """
     check_problem(n_labels, n_hypotheses, eps, delta)
-    log_term = math.log(n_hypotheses / delta)
+    log_term = _log(1, n_hypotheses, delta)
     return math.ceil(max(48 * n_labels * log_term / eps**2, 8 * n_labels * log_term / eps))
 
 
 def full_information_rounds(n_hypotheses: int, eps: float, delta: float) -> int:
     """True labels that suffice for ERM by Hoeffding's inequality: 2 log(2N / delta) / eps^2."""
     check_problem(2, n_hypotheses, eps, delta)
-    return math.ceil(2 * math.log(2 * n_hypotheses / delta) / eps**2)
+    return math.ceil(2 * _log(2, n_hypotheses, delta) / eps**2)
 
 
 def optimal_rate(n_labels: int, n_hypotheses: int, eps: float, delta: float) -> float:
@@ -194,7 +205,7 @@ def optimal_rate(n_labels: int, n_hypotheses: int, eps: float, delta: float) -> 
     bandits", COLT 2026.
     """
     check_problem(n_labels, n_hypotheses, eps, delta)
-    return (1 / eps**2 + n_labels / eps) * math.log(n_hypotheses / delta)
+    return (1 / eps**2 + n_labels / eps) * _log(1, n_hypotheses, delta)
 
 
 def break_even_eps(plan: Plan, n_labels: int, n_hypotheses: int) -> float | None:
@@ -202,7 +213,7 @@ def break_even_eps(plan: Plan, n_labels: int, n_hypotheses: int) -> float | None
 
     Solved from 4 K M1 + 144 log(2N / delta) / eps^2 = 48 K log(N / delta) / eps^2, the terms that count for small eps.
     """
-    saved = 48 * n_labels * math.log(n_hypotheses / plan.delta) - 144 * math.log(2 * n_hypotheses / plan.delta)
+    saved = 48 * n_labels * _log(1, n_hypotheses, plan.delta) - 144 * _log(2, n_hypotheses, plan.delta)
     if saved <= 0:
         return None
     return math.sqrt(saved / collecting_rounds(plan.n_confirmed, n_labels, plan.delta))
@@ -211,3 +222,43 @@ def break_even_eps(plan: Plan, n_labels: int, n_hypotheses: int) -> float | None
 def failure_per_hypothesis(n_hypotheses: int, delta: float) -> float:
     """delta / N: what each of N two-sided intervals may fail with for all to hold with probability 1 - delta."""
     return check_fraction("delta", delta) / n_hypotheses
+
+
+@dataclass(frozen=True)
+class CoverPlan:
+    """How an infinite class is made finite: ``n_points`` unlabelled examples, and what their cover is known to be.
+
+    Paper: s of Proposition 1. Except with probability ``failure``, every hypothesis is within ``radius`` of the cover;
+    both are None where the number of points was chosen freely, and then nothing is known.
+    """
+
+    n_points: int
+    radius: float | None = None
+    failure: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.n_points < 0:
+            raise InvalidInputError(f"n_points is {self.n_points}; it must be at least 0")
+
+
+def theorem_cover(n_labels: int, dimension: int, eps: float, delta: float) -> CoverPlan:
+    """Proposition 1's cover: half of eps and half of delta go to it.
+
+    Paper: Proposition 1 and Lemma 5. The learner of the finite class gets :func:`after_cover` of eps and delta.
+    """
+    check_problem(n_labels, 1, eps, delta)
+    radius, failure = eps / 2, delta / 2
+    return CoverPlan(cover_sample_size(n_labels, dimension, radius, failure), radius, failure)
+
+
+def after_cover(eps: float, delta: float) -> tuple[float, float]:
+    """What Proposition 1 leaves of eps and delta to the learner of the finite class: half of each."""
+    return eps / 2, delta / 2
+
+
+def cover_growth(cover: CoverPlan, n_labels: int, dimension: int) -> int:
+    """S: at most so many hypotheses are in the cover of a class of this Natarajan dimension.
+
+    Paper: Proposition 1.
+    """
+    return growth_bound(cover.n_points, n_labels, dimension)

@@ -41,10 +41,42 @@ def test_plan_says_when_the_paper_never_wins() -> None:
     assert figures["paper"]["wins_below_eps"] is None
 
 
+def test_plan_for_an_infinite_class() -> None:
+    options = ["plan", "--labels", "5", "--natarajan", "3", "--eps", "0.1"]
+    shown = runner.invoke(app, options).stdout
+    assert "Natarajan dimension 3" in shown
+    assert "3,014 unlabelled examples" in shown
+    figures = json.loads(runner.invoke(app, [*options, "--json"]).stdout)
+    cover = figures["cover"]
+    assert cover["max_hypotheses"] == figures["hypotheses"]
+    # The learner of the cover gets the other halves of eps and delta.
+    finite = [
+        "plan",
+        "--labels",
+        "5",
+        "--hypotheses",
+        str(cover["max_hypotheses"]),
+        "--eps",
+        "0.05",
+        "--delta",
+        "0.025",
+    ]
+    assert json.loads(runner.invoke(app, [*finite, "--json"]).stdout)["uniform"] == figures["uniform"]
+
+
+def test_plan_for_a_cover_beyond_the_range_of_a_float() -> None:
+    shown = runner.invoke(app, ["plan", "--labels", "50", "--natarajan", "300"])
+    assert shown.exit_code == 0
+    assert "10^" in shown.stdout
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
         (["--labels", "1", "--hypotheses", "5"], "there are 1 labels"),
+        (["--labels", "5"], "either --hypotheses N or --natarajan D"),
+        (["--labels", "5", "--hypotheses", "5", "--natarajan", "2"], "either --hypotheses N or --natarajan D"),
+        (["--labels", "5", "--natarajan", "-2"], "dimension is -2"),
         (["--labels", "5", "--hypotheses", "5", "--eps", "0"], "eps is 0.0"),
         (["--labels", "5", "--hypotheses", "5", "--gamma", "0.7"], "gamma is 0.7"),
     ],

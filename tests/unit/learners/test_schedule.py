@@ -68,6 +68,11 @@ def test_theorem_plan_solves_theorem_3(problem: tuple[int, int, float, float, fl
     assert plan.carries_theorem
 
 
+def test_printed_sizes_carry_the_theorem_only_for_huge_classes() -> None:
+    assert not printed_plan(10, 1000, 0.1, 0.05).carries_theorem
+    assert printed_plan(2, 10**40, 0.1, 0.05).carries_theorem
+
+
 @given(problems)
 def test_printed_m1_covers_the_printed_steps(problem: tuple[int, int, float, float, float]) -> None:
     n_labels, n_hypotheses, eps, delta, gamma = problem

@@ -1,0 +1,31 @@
+"""Every example runs, and so does the code of the README."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_example_runs(path: Path) -> None:
+    done = subprocess.run([sys.executable, "-W", "error", str(path)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_readme_code_runs_and_says_the_truth() -> None:
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    names: dict[str, object] = {}
+    for block in blocks:
+        exec(block, names)
+    result = names["result"]
+    assert result.chosen == 49  # type: ignore[attr-defined]
+    assert round(result.exploration.variance_bound, 1) == 1.8  # type: ignore[attr-defined]
+    assert round(result.achieved_eps, 2) == 0.04  # type: ignore[attr-defined]
