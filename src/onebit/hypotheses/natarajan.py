@@ -131,10 +131,10 @@ def cover_sample_size(n_labels: int, dimension: int, radius: float, failure: flo
 
     Eq. (6) rests on the double-sample argument, which is usually stated with 2^(-radius s / 2) and for radius s >= 8.
     Its base e is right nevertheless. The median of a binomial is not below the floor of its mean, so two hypotheses
-    more than ``radius`` apart differ k = floor(radius s) times or more in a second sample with probability at least 1/2.
-    To differ there and nowhere in the first sample has probability at most 2^-k when the two are swapped point by point,
-    and 2^-k <= exp(-radius s / 2) once radius s >= 3. Every s returned here is beyond 4 d / radius, where both this and
-    the 2 s >= d that (2 e s / d)^d needs hold.
+    more than ``radius`` apart differ k = floor(radius s) times or more in a second sample with probability at least
+    1/2. To differ there and nowhere in the first sample has probability at most 2^-k when the two are swapped point
+    by point, and 2^-k <= exp(-radius s / 2) once radius s >= 3. Every s returned here is beyond 4 d / radius, where
+    both this and the 2 s >= d that (2 e s / d)^d needs hold.
     """
     check_n_labels(n_labels)
     _check_not_negative("dimension", dimension)
