@@ -1,0 +1,214 @@
+"""Fully corrective Frank-Wolfe: after each pass over the class, the best mixture of all hypotheses found so far.
+
+The potential is taken with weights w_i that add up to one and a floor of its own for each sample,
+
+    Phi(P) = sum_i -w_i log Q_i,    Q_i = (1 - gamma) W_i + floor_i,
+
+of which w_i = 1 / n and floor_i = gamma / K is the paper's. With C[h, i] = (1 - gamma) [h right on i] + floor_i, so that
+Q = P C, and
+
+    D_h = sum_i w_i C[h, i] / Q_i,    sum_h P_h D_h = 1,    gap = max_h D_h - 1,
+
+P is the minimum exactly when no D_h exceeds 1. Since Phi(tP) = Phi(P) - log t, it is also the minimum over all P >= 0 of
+Phi(P) + sum_h P_h: the constraint that P adds up to one takes care of itself, which leaves a smooth problem with bounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import cholesky, solve_triangular
+from scipy.optimize import nnls
+
+from onebit.errors import InvalidInputError
+from onebit.explore.mixture import Mixture
+from onebit.explore.solution import Solution
+from onebit.hypotheses.base import Examples, Hypothesis, HypothesisClass, Labels
+from onebit.hypotheses.on_sample import OnSample
+
+Array = NDArray[np.float64]
+
+#: New hypotheses a pass, and for classes of at least LARGE, where a pass costs more than the work on its columns.
+N_COLUMNS, N_COLUMNS_LARGE, LARGE = 10, 50, 100_000
+#: The inner problem is solved to this share of the tolerance, so that what is left of the gap is new columns' alone.
+INNER_SHARE = 0.1
+MAX_NEWTON_STEPS = 100
+#: Share of the predicted decrease that a step must bring.
+ARMIJO = 1e-4
+#: Added to the Hessian, relative to its diagonal, since columns may be linearly dependent.
+RIDGE = 1e-10
+SMALLEST_STEP = 1e-6
+#: Exchanges that the bounded least-squares problem may take, for each of its unknowns.
+NNLS_STEPS = 100
+
+
+@dataclass(frozen=True, eq=False)
+class Barrier:
+    """The potential on a sample: ``weight`` (m,) adds up to one, ``floor`` (m,) is positive."""
+
+    weight: Array
+    floor: Array
+    gamma: float
+
+    @classmethod
+    def of_paper(cls, n_samples: int, gamma: float, n_labels: int) -> Barrier:
+        """Equal weights, and the floor gamma / K."""
+        return cls(np.full(n_samples, 1 / n_samples), np.full(n_samples, gamma / n_labels), gamma)
+
+    def __post_init__(self) -> None:
+        if self.weight.size == 0 or self.weight.shape != self.floor.shape:
+            raise InvalidInputError("the potential needs at least one sample, with one weight and one floor for each")
+        if not (self.weight > 0).all() or abs(self.weight.sum() - 1) > 1e-9:
+            raise InvalidInputError("the weights of the samples must be positive and add up to 1")
+        if not (self.floor > 0).all():
+            raise InvalidInputError("every floor must be above 0, or a label might never be asked")
+
+    def columns(self, right: NDArray[np.bool_]) -> Array:
+        """C for hypotheses that are right where ``right`` (k, m) says."""
+        return (1 - self.gamma) * right + self.floor
+
+
+def corrective_frank_wolfe(
+    oracle: OnSample,
+    barrier: Barrier,
+    tolerance: float,
+    *,
+    n_columns: int | None = None,
+    start: Mixture | None = None,
+    max_passes: int = 1000,
+    observe: Callable[[int, float], None] | None = None,
+) -> Solution:
+    """Minimise the potential until the gap is at most ``tolerance``.
+
+    Not in the paper. Each pass takes up to ``n_columns`` hypotheses from the oracle (10, or 50 for large classes),
+    minimises over all mixtures of them and the ones it has, and drops those without mass. ``start`` is a mixture to
+    begin from, say the one for fewer samples. ``observe`` is called with each pass and its gap.
+
+    The gap is measured with the whole class, by the oracle: a certificate if the oracle is exact.
+    """
+    if not tolerance > 0:
+        raise InvalidInputError(f"tolerance is {tolerance}; it must be above 0")
+    n_columns = n_columns or (N_COLUMNS_LARGE if (oracle.n_hypotheses or 0) >= LARGE else N_COLUMNS)
+    reach = oracle.within_reach()
+    active = _Active(oracle, barrier, start)
+    for n_passes in range(1, max_passes + 1):
+        # Samples on which nobody is right would only coarsen what the oracle can tell apart.
+        slope = np.where(reach, (1 - barrier.gamma) * barrier.weight / active.Q, 0.0)
+        found = oracle.best(slope, n_columns)
+        rows = [oracle.right(h) for h in found]
+        gap = float(slope @ rows[0] + (barrier.weight * barrier.floor / active.Q).sum() - 1)
+        if observe is not None:
+            observe(n_passes, gap)
+        if gap <= tolerance:
+            break
+        grew = active.add(found, np.array(rows))
+        active.correct(INNER_SHARE * tolerance)
+        if not grew and active.gap >= gap:
+            # Nothing new and nothing better among what there is: this is as far as rounding lets it go.
+            break
+    return Solution(active.mixture(), max(gap, 0.0), n_passes, gap <= tolerance, oracle.exact)
+
+
+def solve_paper_potential(
+    hypotheses: HypothesisClass, x: Examples, y: Labels, gamma: float, tolerance: float
+) -> Solution:
+    """Minimise the paper's potential over the confirmed samples (x, y)."""
+    if y.size == 0:
+        raise InvalidInputError("there is no sample; the potential needs at least one confirmed example")
+    barrier = Barrier.of_paper(y.size, gamma, hypotheses.n_labels)
+    return corrective_frank_wolfe(hypotheses.on_sample(x, y), barrier, tolerance)
+
+
+class _Active:
+    """The hypotheses in play: their columns C (k, m) and their mass p (k,), which adds up to one."""
+
+    def __init__(self, oracle: OnSample, barrier: Barrier, start: Mixture | None) -> None:
+        self._barrier = barrier
+        names = start.hypotheses if start else oracle.best(barrier.weight, 1)
+        self._names: list[Hypothesis] = []
+        self._known: set[bytes] = set()
+        self._C = np.empty((0, barrier.weight.size))
+        self._p = np.empty(0)
+        self.add(names, np.array([oracle.right(h) for h in names]))
+        kept = dict(zip(names, start.probabilities if start else np.ones(1), strict=True))
+        self._p = np.array([kept[h] for h in self._names])
+        self._p /= self._p.sum()
+
+    @property
+    def Q(self) -> Array:
+        return self._p @ self._C
+
+    @property
+    def gap(self) -> float:
+        """max D - 1 over the hypotheses in play."""
+        return float((self._C @ (self._barrier.weight / self.Q)).max() - 1)
+
+    def add(self, names: tuple[Hypothesis, ...], right: NDArray[np.bool_]) -> bool:
+        """Take in the hypotheses that differ on the sample from all that are in play. Says whether there were any."""
+        fresh = []
+        for i, row in enumerate(right):
+            key = row.tobytes()
+            if key not in self._known:
+                self._known.add(key)
+                fresh.append(i)
+        self._names += [names[i] for i in fresh]
+        self._C = np.concatenate([self._C, self._barrier.columns(right[fresh])])
+        self._p = np.concatenate([self._p, np.zeros(len(fresh))])
+        return bool(fresh)
+
+    def correct(self, tolerance: float) -> None:
+        """Move to the best mixture of the hypotheses in play; drop those without mass."""
+        self._p = minimise_over_mixtures(self._C, self._barrier.weight, self._p, tolerance)
+        kept = self._p > 0
+        self._names = [h for h, keep in zip(self._names, kept, strict=True) if keep]
+        self._C, self._p = self._C[kept], self._p[kept]
+        self._known = {row.tobytes() for row in self._C > self._barrier.floor}
+
+    def mixture(self) -> Mixture:
+        return Mixture.of(self._names, self._p)
+
+
+def minimise_over_mixtures(C: Array, weight: Array, p: Array, tolerance: float) -> Array:
+    """The p >= 0, adding up to one, that minimises sum_i -weight_i log (p C)_i, up to a gap of ``tolerance``.
+
+    Newton's method for f(p) = sum_i -weight_i log (p C)_i + sum_h p_h over p >= 0: the quadratic model is minimised
+    under the bounds, which leaves exact zeros, and the step towards its minimum is shortened until f falls enough.
+    """
+    for _ in range(MAX_NEWTON_STEPS):
+        Q = p @ C
+        D = C @ (weight / Q)
+        if D.max() - 1 <= tolerance:
+            break
+        step = _model_minimum(C, weight / Q**2, p, D - 1) - p
+        length = _step_length(Q, step @ C, weight, step, D - 1)
+        if length == 0:
+            break
+        p = p + length * step
+        p /= p.sum()
+    return p
+
+
+def _model_minimum(C: Array, curvature: Array, p: Array, ascent: Array) -> Array:
+    """The z >= 0 that minimises (z - p) H (z - p) / 2 - ascent (z - p), H = sum_i curvature_i C_i C_i."""
+    hessian = (C * curvature) @ C.T
+    hessian.flat[:: hessian.shape[0] + 1] *= 1 + RIDGE
+    root = cholesky(hessian)
+    # With H = root^T root this is the least-squares problem |root z - target| over z >= 0.
+    target = root @ p + solve_triangular(root, ascent, trans="T")
+    z: Array = nnls(root, target, maxiter=NNLS_STEPS * p.size)[0]
+    return z
+
+
+def _step_length(Q: Array, change: Array, weight: Array, step: Array, ascent: Array) -> float:
+    """The longest of 1, 1/2, 1/4, ... that makes f fall by enough; 0 if rounding hides any fall."""
+    predicted = float(ascent @ step)
+    length = 1.0
+    while length >= SMALLEST_STEP and predicted > 0:
+        fall = float(weight @ np.log1p(length * change / Q)) - length * float(step.sum())
+        if fall >= ARMIJO * length * predicted:
+            return length
+        length /= 2
+    return 0.0

@@ -1,0 +1,23 @@
+"""What every solver of the potential returns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from onebit.explore.mixture import Mixture
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A mixture, and how far from the minimum of the potential on its sample it can be.
+
+    ``gap`` bounds Phi(P) - min Phi on the sample if ``certified``, which needs an exact oracle; otherwise it is only
+    what the oracle claims. ``converged`` says whether it is at most the tolerance asked for. ``n_passes`` counts the
+    oracle calls, passes over the class.
+    """
+
+    mixture: Mixture
+    gap: float
+    n_passes: int
+    converged: bool
+    certified: bool
