@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,19 @@ settings.register_profile("onebit", deadline=None, derandomize=True, max_example
 settings.load_profile("onebit")
 
 _skipped: list[str] = []
+
+
+@pytest.fixture
+def measured(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """Say what a test measured: shown at the end of the run, also when tests run in several processes."""
+    return lambda figures: request.node.user_properties.append(("measured", figures))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reports = [report for key in ("passed", "failed") for report in terminalreporter.stats.get(key, [])]
+    lines = [value for report in reports for name, value in report.user_properties if name == "measured"]
+    for line in sorted(set(lines)):
+        terminalreporter.write_line(f"measured: {line}")
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

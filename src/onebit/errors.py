@@ -1,7 +1,11 @@
-"""Every error that onebit raises on purpose has one root, :class:`OnebitError`; and the check that all parts share.
+"""Every error that onebit raises on purpose has one root, :class:`OnebitError`; and the checks that all parts share.
 
 A message says what was given, what is required, why, and what to do. It is raised before anything is changed.
 """
+
+from __future__ import annotations
+
+from numbers import Integral, Real
 
 
 class OnebitError(Exception):
@@ -29,7 +33,14 @@ class AlreadyAnsweredError(OnebitError):
 
 
 def check_fraction(name: str, value: float) -> float:
-    """``value``, or an error if it is not strictly between 0 and 1."""
-    if not 0 < value < 1:
-        raise InvalidInputError(f"{name} is {value}; it must be above 0 and below 1")
+    """``value``, or an error if it is not a number strictly between 0 and 1."""
+    if not isinstance(value, Real) or not 0 < value < 1:
+        raise InvalidInputError(f"{name} is {value!r}; it must be above 0 and below 1")
+    return value
+
+
+def check_count(name: str, value: int, least: int = 1) -> int:
+    """``value``, or an error if it is not a whole number of at least ``least``."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise InvalidInputError(f"{name} is {value!r}; it must be a whole number of at least {least}")
     return value

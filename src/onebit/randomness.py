@@ -12,15 +12,14 @@ import hashlib
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.errors import InvalidInputError
+from onebit.errors import check_count
 
 #: Uniform numbers that belong to one round: one Philox block holds four.
 PER_ROUND = 4
 
 
 def _seed_sequence(seed: int, name: str) -> np.random.SeedSequence:
-    if seed < 0:
-        raise InvalidInputError(f"the seed is {seed}; it must be a whole number of at least 0")
+    check_count("seed", seed, least=0)
     digest = hashlib.sha256(name.encode()).digest()
     return np.random.SeedSequence([seed, *np.frombuffer(digest[:16], dtype=np.uint32).tolist()])
 

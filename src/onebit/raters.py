@@ -34,13 +34,20 @@ class SimulatedRater:
 
 
 class CallableRater:
-    """A rater behind a function: ``answer(item, label)`` says True for yes, False for no, None for can't tell."""
+    """A rater behind a function: ``answer(item, label)`` says True for yes, False for no, None for can't tell.
 
-    def __init__(self, answer: Callable[[int, int | None], bool | None]) -> None:
+    An :class:`Answer` is taken as it is; anything else is refused, since a text such as "no" would count as true.
+    """
+
+    def __init__(self, answer: Callable[[int, int | None], bool | Answer | None]) -> None:
         self._answer = answer
 
     def __call__(self, question: Question) -> Answer:
         said = self._answer(question.item, question.label)
         if said is None:
             return Answer.CANT_TELL
+        if isinstance(said, Answer):
+            return said
+        if not isinstance(said, bool | np.bool_):
+            raise InvalidInputError(f"the answer was {said!r}; it must be True, False, None or an Answer")
         return Answer.YES if said else Answer.NO

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 from tests.problems import Ints
 
@@ -133,6 +134,8 @@ def test_columns_are_distinct_and_begin_with_the_minimiser(case: Case) -> None:
         assert 1 <= len(columns) <= 4
         assert len(set(columns)) == len(columns)
         assert columns[0] == case.hypotheses.erm(x, y, weight)
+        losses = [loss(case.hypotheses.predict(h, x), y, weight) for h in columns]
+        assert losses == pytest.approx(sorted(losses))
 
 
 @exact
@@ -164,6 +167,8 @@ def test_counting_wrapper_counts_calls_and_changes_nothing(case: Case) -> None:
         ([0, 1, N_LABELS], [1.0, 1.0, 1.0], "label 2 is 3"),
         ([0, 1, -1], [1.0, 1.0, 1.0], "label 2 is -1"),
         ([0.0, 1.0, 2.0], [1.0, 1.0, 1.0], "whole numbers"),
+        ([0, 1, 2], ["a", "b", "c"], "weights are not numbers"),
+        ([[0], [1, 2]], [1.0, 1.0, 1.0], "labels do not make an array"),
         ([0, 1], [1.0, 1.0, 1.0], "one label and one weight"),
         ([0, 1, 2], [1.0, 1.0], "one label and one weight"),
         ([0, 1, 2], [1.0, float("nan"), 1.0], "weight 1 is nan"),
@@ -179,8 +184,27 @@ def test_bad_samples_are_refused(case: Case, y: list[int], weight: list[float], 
 @exact
 def test_no_columns_is_refused(case: Case) -> None:
     x = case.examples(np.random.default_rng(0), 1)
-    with pytest.raises(InvalidInputError, match="at least one"):
-        case.hypotheses.erm_columns(x, [0], [1.0], 0)
+    for n_columns in (0, 2.5, "1"):
+        with pytest.raises(InvalidInputError, match="n_columns is"):
+            case.hypotheses.erm_columns(x, [0], [1.0], n_columns)  # type: ignore[arg-type]
+
+
+@exact
+def test_on_a_fixed_sample_it_is_the_same_oracle(case: Case) -> None:
+    rng = np.random.default_rng(6)
+    x, y = case.examples(rng, 6), rng.integers(0, N_LABELS, 6)
+    counted = CountingClass(case.hypotheses)
+    fixed = counted.on_sample(x, y)
+    for _ in range(5):
+        weight = rng.normal(size=6)
+        columns = fixed.best(weight, 3)
+        assert columns == case.hypotheses.erm_columns(x, y, weight, 3)
+        for h in columns:
+            assert (fixed.right(h) == (case.hypotheses.predict(h, x) == y)).all()
+    assert counted.n_calls == 5
+    assert (fixed.exact, fixed.n_samples) == (case.hypotheses.exact, 6)
+    reachable = np.any([p == y for p in case.patterns(x)], axis=0)
+    assert (fixed.within_reach() | ~reachable).all()
 
 
 @exact
@@ -215,6 +239,8 @@ class TestEstimator:
         h = self.hypotheses.erm(self.x, [2, 2, 2, 1, 1, 1], [1, 1, 1, 0, 0, 0])
         assert set(self.hypotheses.predict(h, self.x)) == {2}
 
-    def test_without_fit_it_is_refused(self) -> None:
+    def test_what_cannot_fit_weights_is_refused(self) -> None:
         with pytest.raises(InvalidInputError, match="no fit and predict"):
             EstimatorClass(object(), 3)
+        with pytest.raises(InvalidInputError, match="no sample_weight"):
+            EstimatorClass(KNeighborsClassifier(), 3)

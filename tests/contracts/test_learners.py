@@ -12,6 +12,7 @@ from tests.problems import models_of_accuracy
 
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuestionError
 from onebit.hypotheses.finite import PredictionTable
+from onebit.hypotheses.intervals import IntervalClass
 from onebit.learners.base import Learner, Result, run
 from onebit.learners.full_information import FullInformationLearner
 from onebit.learners.items import ItemSource, Pool, Stream
@@ -169,10 +170,15 @@ def test_bad_answers_change_nothing(make: Make) -> None:
         learner.tell(-1, Answer.YES)
     with pytest.raises(InvalidInputError):
         learner.tell(1, 2 if first.label is not None else Answer.YES)
-    with pytest.raises(InvalidInputError):
-        learner.tell(1, N_LABELS)
-    with pytest.raises(InvalidInputError, match="at least one"):
-        learner.ask(0)
+    for bad in (N_LABELS, -1, 1.5, True, "yes", None, [1]):
+        with pytest.raises(InvalidInputError):
+            learner.tell(1, bad)  # type: ignore[arg-type]
+    for unknown in ("0", 1.0, None):
+        with pytest.raises(UnknownQuestionError):
+            learner.tell(unknown, Answer.YES)  # type: ignore[arg-type]
+    for n in (0, -1, 2.5, "3", True):
+        with pytest.raises(InvalidInputError, match="at least 1"):
+            learner.ask(n)  # type: ignore[arg-type]
     for each in (learner, twin):
         for question in questions[1:]:
             each.tell(question.id, rater(question))
@@ -180,11 +186,56 @@ def test_bad_answers_change_nothing(make: Make) -> None:
 
 
 @every_learner
-def test_cant_tell_is_an_answer(make: Make) -> None:
+def test_cant_tell_makes_nobody_right(make: Make) -> None:
     def unsure(question: Question) -> Answer | int:
-        return Answer.CANT_TELL if question.id % 10 == 0 else rater(question)
+        # The first epoch of learners that have two is answered in full, so that they get to the second.
+        only = question.epoch == 0 and make not in (LEARNERS["uniform"], LEARNERS["full-information"])
+        return rater(question) if only else Answer.CANT_TELL
 
-    assert run(make(pool(), 10), unsure).status is RunStatus.COMPLETE
+    result = run(make(pool(), 10), unsure)
+    assert result.status is RunStatus.COMPLETE
+    assert result.intervals is not None
+    assert result.intervals.estimate.tolist() == [0, 0, 0]
+
+
+@every_learner
+def test_a_stream_that_ends_with_open_questions_is_still_running(make: Make) -> None:
+    learner = make(Stream(range(15)), 11)
+    questions = learner.ask(50)
+    assert isinstance(questions, tuple)
+    assert learner.ask() is Status.WAIT
+    seen = [learner.result.status]
+    for question in questions:
+        learner.tell(question.id, rater(question))
+    seen.append(learner.result.status)
+    assert seen == [RunStatus.RUNNING, RunStatus.EXHAUSTED]
+
+
+@every_learner
+def test_a_refused_example_is_not_lost(make: Make) -> None:
+    """An item that the class cannot take stops the run with an error, again and again, and skips nothing."""
+    learner = make(Stream([*range(12), *range(40), 99, *range(40), *range(40)]), 12)
+    told: list[int] = []
+
+    def until_refused() -> None:
+        while isinstance(questions := learner.ask(8), tuple):
+            for question in questions:
+                learner.tell(question.id, rater_by_stream(question))
+                told.append(question.item)
+
+    for _ in range(2):
+        with pytest.raises(InvalidInputError):
+            until_refused()
+        assert learner.result.n_rounds == len(told)
+    # Item 99 is the 53rd of the stream: everything before its batch was asked about, in order, and nothing after it.
+    assert told == list(range(told[0], told[0] + len(told)))
+    assert 52 - 8 < told[-1] < 52
+
+
+def rater_by_stream(question: Question) -> Answer | int:
+    """The truth of the stream above: item numbers count draws."""
+    truth = int(TRUTH[(question.item - 12) % 40])
+    return truth if question.label is None else Answer.YES if question.label == truth else Answer.NO
 
 
 def test_a_callable_can_rate() -> None:
@@ -192,6 +243,33 @@ def test_a_callable_can_rate() -> None:
     assert run(UniformLearner(CLASS, pool(), 500), asked).chosen == 2
 
 
-def test_an_empty_pool_is_refused() -> None:
+@pytest.mark.parametrize("said", ["no", 0, 1, float("nan")])
+def test_a_callable_that_says_neither_true_nor_false_is_refused(said: object) -> None:
+    question = Question(0, 0, 0, 1.0, 0)
+    with pytest.raises(InvalidInputError, match="True, False, None or an Answer"):
+        CallableRater(lambda item, label: said)(question)  # type: ignore[arg-type,return-value]
+    assert CallableRater(lambda item, label: Answer.NO)(question) is Answer.NO
+
+
+def test_what_is_no_pool_is_refused() -> None:
     with pytest.raises(InvalidInputError, match="the pool is empty"):
         Pool(np.arange(0))
+    with pytest.raises(InvalidInputError, match="give an array"):
+        Pool(5)
+    assert Pool([1, 2]).take(np.array([1])).tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    "bad", [{"n_rounds": 1}, {"n_rounds": float("nan")}, {"delta": 2}, {"seed": -1}, {"seed": 1.5}]
+)
+def test_bad_options_are_refused(bad: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInputError):
+        UniformLearner(CLASS, pool(), **{"n_rounds": 10, **bad})
+
+
+def test_without_a_finite_class_nothing_is_promised() -> None:
+    line = IntervalClass(1, 2)
+    learner = UniformLearner(line, Pool(np.linspace(0, 1, 9)), 20)
+    result = run(learner, CallableRater(lambda item, label: label == (item > 4)))
+    assert result.promise.startswith("none")
+    assert result.achieved_eps is None

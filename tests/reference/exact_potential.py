@@ -15,11 +15,28 @@ def phi(right: NDArray[np.bool_], P: Floats, gamma: float, n_labels: int) -> flo
 
 def exact_minimum(right: NDArray[np.bool_], gamma: float, n_labels: int) -> tuple[Floats, float]:
     """P* and Phi(P*), accurate to about 1e-9."""
+    n_samples = right.shape[1]
+    weight, floor = np.full(n_samples, 1 / n_samples), np.full(n_samples, gamma / n_labels)
+    P, _ = exact_weighted_minimum(right, weight, floor, gamma)
+    return P, phi(right, P, gamma, n_labels)
+
+
+def exact_weighted_minimum(
+    right: NDArray[np.bool_], weight: Floats, floor: Floats, gamma: float
+) -> tuple[Floats, float]:
+    """The P that minimises sum_i -weight_i log((1 - gamma) sum_h P_h r_h + floor_i), and the minimum."""
     n = right.shape[0]
+
+    def Q(P: Floats) -> Floats:
+        return (1 - gamma) * (P @ right) + floor
+
+    def value(P: Floats) -> float:
+        return float(-(weight * np.log(Q(P))).sum())
+
     found = minimize(
-        lambda P: phi(right, P, gamma, n_labels),
+        value,
         np.full(n, 1 / n),
-        jac=lambda P: -(1 - gamma) * (right / ((1 - gamma) * (P @ right) + gamma / n_labels)).mean(axis=1),
+        jac=lambda P: -(1 - gamma) * (right * (weight / Q(P))).sum(axis=1),
         bounds=[(0, 1)] * n,
         constraints={"type": "eq", "fun": lambda P: P.sum() - 1, "jac": lambda P: np.ones(n)},
         method="SLSQP",
@@ -27,4 +44,4 @@ def exact_minimum(right: NDArray[np.bool_], gamma: float, n_labels: int) -> tupl
     )
     P = np.maximum(found.x, 0)
     P /= P.sum()
-    return P, phi(right, P, gamma, n_labels)
+    return P, value(P)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ def stump(rng: np.random.Generator) -> tuple[HypothesisClass, Any, Any]:
 
 
 @pytest.mark.parametrize(("problem", "n_points"), [(one_cut, 8), (stump, 5)], ids=["intervals", "stumps"])
-def test_learning_through_a_cover_reaches_eps(problem: Any, n_points: int) -> None:
+def test_learning_through_a_cover_reaches_eps(problem: Any, n_points: int, measured: Callable[[str], None]) -> None:
     """K = 5, a fifth of the labels random. Sizes: s = 8 or 5 points, M1 = 40, M2 = 1500; eps = 0.3, delta = 0.1.
 
     These s are far below Lemma 5's (hundreds), so nothing is promised before the run; what is tested is the outcome.
@@ -106,7 +107,7 @@ def test_learning_through_a_cover_reaches_eps(problem: Any, n_points: int) -> No
         )
         failures += error - least > eps
     assert failures <= binom.ppf(1 - FALSE_ALARM, RUNS, delta)
-    print(f"excess above {eps} in {failures} of {RUNS} runs")
+    measured(f"{problem.__name__}, K = 5, s = {n_points}: excess error above {eps} in {failures} of {RUNS} runs")
 
 
 def test_a_cover_class_is_the_representatives() -> None:

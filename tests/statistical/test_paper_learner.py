@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -64,7 +66,7 @@ def test_a_twin_that_forgets_the_propensities_fails() -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_phase_1_finds_low_variance_exploration(seed: int) -> None:
+def test_phase_1_finds_low_variance_exploration(seed: int, measured: Callable[[str], None]) -> None:
     """K = 10, N = 500, gamma = 1/2: 200 confirmed samples give a variance bound of at most 3 on the population."""
     n_labels, n_items = 10, 20_000
     accuracy = np.linspace(0.3, 0.9, 500)
@@ -77,6 +79,9 @@ def test_phase_1_finds_low_variance_exploration(seed: int) -> None:
     right = table == truth
     found = (right / W_gamma(mixture.W(hypotheses, items, truth), 0.5, n_labels)).mean(axis=1).max()
     uniform = n_labels * right.mean(axis=1).max()
-    print(f"max_h E[[h(x)=y] / W_gamma]: {found:.2f} after phase 1, {uniform:.2f} for uniform guesses")
+    measured(
+        f"K = 10, N = 500, seed {seed}: max_h E[[h(x)=y] / W_gamma] = {found:.2f} after phase 1, "
+        f"{uniform:.2f} for uniform guesses"
+    )
     assert found <= 3
     assert uniform >= 7

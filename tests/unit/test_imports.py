@@ -37,6 +37,9 @@ def imported(path: Path) -> set[str]:
     """The modules of onebit that a file imports, as dotted names below ``onebit``."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {a.name.removeprefix("onebit.") for a in node.names if a.name.split(".")[0] == "onebit"}
+        assert not (isinstance(node, ast.ImportFrom) and node.level), f"{path} has a relative import"
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("onebit"):
             below = node.module.removeprefix("onebit").removeprefix(".")
             found |= {f"{below}.{alias.name}".removeprefix(".") for alias in node.names}

@@ -11,8 +11,8 @@ from rich.table import Table
 
 
 def demo(
-    answers: Annotated[int, typer.Option(help="Answers in phase 2 of Algorithm 1.")] = 40_000,
-    seed: Annotated[int, typer.Option(help="Seed of the run; the same seed gives the same run.")] = 0,
+    answers: Annotated[int, typer.Option(min=2, help="Answers in phase 2 of Algorithm 1.")] = 40_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the run; the same seed gives the same run.")] = 0,
 ) -> None:
     """Choose the best of 60 digit classifiers without labels, by yes/no answers of a simulated rater.
 
@@ -35,7 +35,7 @@ def demo(
         console.print(
             f"Phase 1: {paper.rounds_phase_1:,} uniform guesses confirmed {exploration.n_confirmed} labels; the "
             f"mixture found on them (support {len(exploration.mixture.hypotheses)}) explores with variance at most "
-            f"{exploration.variance_bound:.2f}, uniform guesses with up to {10 * accuracy.max():.1f}."
+            f"{exploration.variance_bound:.2f} on those, uniform guesses with up to {10 * accuracy.max():.1f}."
         )
         console.print(f"Phase 2: {paper.rounds_phase_2:,} questions drawn from that mixture.\n")
     table = Table("learner", "answers", "chosen model", "excess error", "eps proven")
@@ -47,8 +47,8 @@ def demo(
         )
     console.print(table)
     console.print(
-        "The excess error, known here because the truth is, is at most the eps proven with probability 95%: empirical "
-        "Bernstein intervals for all models at once, whatever phase 1 did.",
+        "The excess error, known here because the truth is, is at most the eps proven with probability "
+        f"{1 - paper.plan.delta:.0%}: empirical Bernstein intervals for all models at once, whatever phase 1 did.",
     )
 
 

@@ -4,13 +4,14 @@ The potential is taken with weights w_i that add up to one and a floor of its ow
 
     Phi(P) = sum_i -w_i log Q_i,    Q_i = (1 - gamma) W_i + floor_i,
 
-of which w_i = 1 / n and floor_i = gamma / K is the paper's. With C[h, i] = (1 - gamma) [h right on i] + floor_i, so that
-Q = P C, and
+of which w_i = 1 / n and floor_i = gamma / K is the paper's. With C[h, i] = (1 - gamma) [h right on i] + floor_i, so
+that Q = P C, and
 
     D_h = sum_i w_i C[h, i] / Q_i,    sum_h P_h D_h = 1,    gap = max_h D_h - 1,
 
-P is the minimum exactly when no D_h exceeds 1. Since Phi(tP) = Phi(P) - log t, it is also the minimum over all P >= 0 of
-Phi(P) + sum_h P_h: the constraint that P adds up to one takes care of itself, which leaves a smooth problem with bounds.
+P is the minimum exactly when no D_h exceeds 1. Since Phi(tP) = Phi(P) - log t, it is also the minimum over all P >= 0
+of Phi(P) + sum_h P_h: the constraint that P adds up to one takes care of itself, which leaves a smooth problem with
+bounds.
 """
 
 from __future__ import annotations
@@ -63,8 +64,10 @@ class Barrier:
             raise InvalidInputError("the potential needs at least one sample, with one weight and one floor for each")
         if not (self.weight > 0).all() or abs(self.weight.sum() - 1) > 1e-9:
             raise InvalidInputError("the weights of the samples must be positive and add up to 1")
-        if not (self.floor > 0).all():
-            raise InvalidInputError("every floor must be above 0, or a label might never be asked")
+        if not (self.floor > 0).all() or not np.isfinite(self.floor).all():
+            raise InvalidInputError("every floor must be a number above 0, or a label might never be asked")
+        if not 0 <= self.gamma <= 1:
+            raise InvalidInputError(f"gamma is {self.gamma}; it is a share, from 0 to 1")
 
     def columns(self, right: NDArray[np.bool_]) -> Array:
         """C for hypotheses that are right where ``right`` (k, m) says."""
@@ -85,29 +88,38 @@ def corrective_frank_wolfe(
 
     Not in the paper. Each pass takes up to ``n_columns`` hypotheses from the oracle (10, or 50 for large classes),
     minimises over all mixtures of them and the ones it has, and drops those without mass. ``start`` is a mixture to
-    begin from, say the one for fewer samples. ``observe`` is called with each pass and its gap.
+    begin from, say the one for fewer samples; without it, the first pass finds the hypotheses that are right most.
+    ``observe`` is called with each later pass and its gap.
 
     The gap is measured with the whole class, by the oracle: a certificate if the oracle is exact.
     """
     if not tolerance > 0:
         raise InvalidInputError(f"tolerance is {tolerance}; it must be above 0")
-    n_columns = n_columns or (N_COLUMNS_LARGE if (oracle.n_hypotheses or 0) >= LARGE else N_COLUMNS)
+    if max_passes < 2:
+        raise InvalidInputError(f"max_passes is {max_passes}; one pass finds where to start and one measures the gap")
+    if oracle.n_samples != barrier.weight.size:
+        raise InvalidInputError(
+            f"the class is on {oracle.n_samples} samples, the potential on {barrier.weight.size}; make them the same"
+        )
+    if n_columns is None:
+        n_columns = N_COLUMNS_LARGE if (oracle.n_hypotheses or 0) >= LARGE else N_COLUMNS
     reach = oracle.within_reach()
-    active = _Active(oracle, barrier, start)
-    for n_passes in range(1, max_passes + 1):
+    active = _Active(oracle, barrier)
+    if start is None:
+        found = oracle.best(barrier.weight, n_columns)
+        active.add(found, np.eye(1, len(found))[0])
+    else:
+        active.add(start.hypotheses, start.probabilities)
+    for n_passes in range(2 if start is None else 1, max_passes + 1):
+        active.correct(INNER_SHARE * tolerance)
         # Samples on which nobody is right would only coarsen what the oracle can tell apart.
         slope = np.where(reach, (1 - barrier.gamma) * barrier.weight / active.Q, 0.0)
         found = oracle.best(slope, n_columns)
-        rows = [oracle.right(h) for h in found]
-        gap = float(slope @ rows[0] + (barrier.weight * barrier.floor / active.Q).sum() - 1)
+        gap = float(slope @ oracle.right(found[0]) + (barrier.weight * barrier.floor / active.Q).sum() - 1)
         if observe is not None:
             observe(n_passes, gap)
-        if gap <= tolerance:
-            break
-        grew = active.add(found, np.array(rows))
-        active.correct(INNER_SHARE * tolerance)
-        if not grew and active.gap >= gap:
-            # Nothing new and nothing better among what there is: this is as far as rounding lets it go.
+        # Without a new hypothesis, this is as far as rounding lets the inner problem go.
+        if gap <= tolerance or not active.add(found, np.zeros(len(found))):
             break
     return Solution(active.mixture(), max(gap, 0.0), n_passes, gap <= tolerance, oracle.exact)
 
@@ -123,49 +135,43 @@ def solve_paper_potential(
 
 
 class _Active:
-    """The hypotheses in play: their columns C (k, m) and their mass p (k,), which adds up to one."""
+    """The hypotheses in play: their columns C (k, m) and their mass p (k,), which adds up to one.
 
-    def __init__(self, oracle: OnSample, barrier: Barrier, start: Mixture | None) -> None:
-        self._barrier = barrier
-        names = start.hypotheses if start else oracle.best(barrier.weight, 1)
+    ``keys`` are their bits on the sample, by which those that are alike there are told.
+    """
+
+    def __init__(self, oracle: OnSample, barrier: Barrier) -> None:
+        self._oracle, self._barrier = oracle, barrier
         self._names: list[Hypothesis] = []
-        self._known: set[bytes] = set()
+        self._keys: list[bytes] = []
         self._C = np.empty((0, barrier.weight.size))
         self._p = np.empty(0)
-        self.add(names, np.array([oracle.right(h) for h in names]))
-        kept = dict(zip(names, start.probabilities if start else np.ones(1), strict=True))
-        self._p = np.array([kept[h] for h in self._names])
-        self._p /= self._p.sum()
 
     @property
     def Q(self) -> Array:
         return self._p @ self._C
 
-    @property
-    def gap(self) -> float:
-        """max D - 1 over the hypotheses in play."""
-        return float((self._C @ (self._barrier.weight / self.Q)).max() - 1)
-
-    def add(self, names: tuple[Hypothesis, ...], right: NDArray[np.bool_]) -> bool:
+    def add(self, names: tuple[Hypothesis, ...], mass: Array) -> bool:
         """Take in the hypotheses that differ on the sample from all that are in play. Says whether there were any."""
-        fresh = []
-        for i, row in enumerate(right):
-            key = row.tobytes()
-            if key not in self._known:
-                self._known.add(key)
-                fresh.append(i)
-        self._names += [names[i] for i in fresh]
-        self._C = np.concatenate([self._C, self._barrier.columns(right[fresh])])
-        self._p = np.concatenate([self._p, np.zeros(len(fresh))])
+        rows = np.array([self._oracle.right(h) for h in names])
+        keys = [bits.tobytes() for bits in np.packbits(rows, axis=1)]
+        known = set(self._keys)
+        fresh = [i for i, key in enumerate(keys) if key not in known and key not in keys[:i]]
+        if fresh:
+            self._names += [names[i] for i in fresh]
+            self._keys += [keys[i] for i in fresh]
+            self._C = np.concatenate([self._C, self._barrier.columns(rows[fresh])])
+            self._p = np.concatenate([self._p, mass[fresh]])
+            self._p /= self._p.sum()
         return bool(fresh)
 
     def correct(self, tolerance: float) -> None:
         """Move to the best mixture of the hypotheses in play; drop those without mass."""
         self._p = minimise_over_mixtures(self._C, self._barrier.weight, self._p, tolerance)
-        kept = self._p > 0
-        self._names = [h for h, keep in zip(self._names, kept, strict=True) if keep]
+        kept = np.flatnonzero(self._p)
+        self._names = [self._names[i] for i in kept]
+        self._keys = [self._keys[i] for i in kept]
         self._C, self._p = self._C[kept], self._p[kept]
-        self._known = {row.tobytes() for row in self._C > self._barrier.floor}
 
     def mixture(self) -> Mixture:
         return Mixture.of(self._names, self._p)
@@ -182,7 +188,7 @@ def minimise_over_mixtures(C: Array, weight: Array, p: Array, tolerance: float) 
         D = C @ (weight / Q)
         if D.max() - 1 <= tolerance:
             break
-        step = _model_minimum(C, weight / Q**2, p, D - 1) - p
+        step = _model_minimum(C * (np.sqrt(weight) / Q), p, D - 1) - p
         length = _step_length(Q, step @ C, weight, step, D - 1)
         if length == 0:
             break
@@ -191,9 +197,9 @@ def minimise_over_mixtures(C: Array, weight: Array, p: Array, tolerance: float) 
     return p
 
 
-def _model_minimum(C: Array, curvature: Array, p: Array, ascent: Array) -> Array:
-    """The z >= 0 that minimises (z - p) H (z - p) / 2 - ascent (z - p), H = sum_i curvature_i C_i C_i."""
-    hessian = (C * curvature) @ C.T
+def _model_minimum(scaled: Array, p: Array, ascent: Array) -> Array:
+    """The z >= 0 that minimises (z - p) H (z - p) / 2 - ascent (z - p), H = scaled scaled^T."""
+    hessian = scaled @ scaled.T
     hessian.flat[:: hessian.shape[0] + 1] *= 1 + RIDGE
     root = cholesky(hessian)
     # With H = root^T root this is the least-squares problem |root z - target| over z >= 0.

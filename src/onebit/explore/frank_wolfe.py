@@ -3,29 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from onebit.errors import InvalidInputError
 from onebit.explore.mixture import Mixture
 from onebit.explore.potential import frank_wolfe_gap, slope
+from onebit.explore.solution import Solution
 from onebit.hypotheses.base import Examples, HypothesisClass, Labels
-
-
-@dataclass(frozen=True)
-class Solution:
-    """A mixture, and how far from the minimum of the potential on its sample it can be.
-
-    ``gap`` bounds Phi(P) - min Phi on the sample if ``certified``, which needs an exact oracle; otherwise it is only
-    what the oracle claims. ``converged`` says whether it is at most the tolerance asked for.
-    """
-
-    mixture: Mixture
-    gap: float
-    n_steps: int
-    converged: bool
-    certified: bool
 
 
 def frank_wolfe(
@@ -61,4 +46,4 @@ def frank_wolfe(
         eta = 2 / (t + 2)
         mixture = mixture.toward(h, eta)
         W = (1 - eta) * W + eta * right
-    return Solution(mixture, gap, t - 1, gap <= tolerance, hypotheses.exact)
+    return Solution(mixture, gap, t + 1, gap <= tolerance, hypotheses.exact)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError
-from onebit.hypotheses.base import Examples, Hypothesis, HypothesisClass, Labels, n_examples
+from onebit.hypotheses.base import Examples, Hypothesis, HypothesisClass, Labels
 
 #: How far the probabilities of a mixture may be from adding up to one.
 SUM_TOLERANCE = 1e-9
@@ -64,17 +64,6 @@ class Mixture:
     def predictions(self, hypotheses: HypothesisClass, x: Examples) -> Labels:
         """What each hypothesis of the support says on ``x``; shape (support, n)."""
         return np.stack([hypotheses.predict(h, x) for h in self.hypotheses])
-
-    def label_mass(self, hypotheses: HypothesisClass, x: Examples) -> NDArray[np.float64]:
-        """W_P(x, .): the mass that P gives to each label at each example; shape (n, n_labels).
-
-        A row adds up to one, less the mass of hypotheses that abstain there.
-        """
-        mass = np.zeros((n_examples(x), hypotheses.n_labels))
-        for p, said in zip(self.probabilities, self.predictions(hypotheses, x), strict=True):
-            rows = np.flatnonzero(said >= 0)
-            mass[rows, said[rows]] += p
-        return mass
 
     def W(self, hypotheses: HypothesisClass, x: Examples, y: Labels) -> NDArray[np.float64]:
         """W_P(x, y) = sum_h P(h) [h(x) = y] for each pair; shape (n,).

@@ -12,12 +12,17 @@ so the gradient reaches the class as the weights ``slope`` of an oracle call, an
 
 from __future__ import annotations
 
+from numbers import Real
+
 import numpy as np
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError
 
 Array = NDArray[np.float64]
+
+#: Below this a label would be asked so rarely that nothing could be computed with its weight.
+SMALLEST_GAMMA = 1e-9
 
 
 def W_gamma(W: Array, gamma: float, n_labels: int) -> Array:
@@ -70,9 +75,9 @@ def variance_bound(right_of_best: NDArray[np.bool_], W: Array, gamma: float, n_l
 
 def check_gamma(gamma: float) -> float:
     """``gamma``, or an error if it is not in (0, 1/2]."""
-    if not 0 < gamma <= 0.5:
+    if not isinstance(gamma, Real) or not SMALLEST_GAMMA <= gamma <= 0.5:
         raise InvalidInputError(
-            f"gamma is {gamma}; it must be above 0, so that every label can be asked, and at most 1/2, "
-            "where the bound on the variance ends"
+            f"gamma is {gamma!r}; it must be above 0 (at least {SMALLEST_GAMMA}), so that every label can be asked, "
+            "and at most 1/2, where the bound on the variance ends"
         )
     return gamma

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from onebit.errors import InvalidInputError
+from onebit.errors import InvalidInputError, check_count
+from onebit.hypotheses.on_sample import ErmOnSample, OnSample
 
 #: Whatever a class uses to name one of its members: hashable, and equal names are the same hypothesis.
 Hypothesis = Any
@@ -41,6 +42,11 @@ class HypothesisClass(ABC):
     n_labels: int
     exact: bool
     n_hypotheses: int | None = None
+    #: Whether ``erm`` takes negative weights, as SPIDER Frank-Wolfe needs.
+    takes_negative_weights: bool = True
+
+    def check_examples(self, x: Examples) -> None:  # noqa: B027 (a class that takes anything need not say so)
+        """Raise InvalidInputError if ``x`` cannot be examples of this class; by default anything can."""
 
     @abstractmethod
     def predict(self, h: Hypothesis, x: Examples) -> Labels:
@@ -64,10 +70,17 @@ class HypothesisClass(ABC):
 
         Not in the paper. Only the first is promised to be a minimiser; a class that finds no others returns it alone.
         """
-        if n_columns < 1:
-            raise InvalidInputError(f"n_columns is {n_columns}; ask for at least one hypothesis")
+        check_count("n_columns", n_columns)
         labels, weights = self._checked_sample(x, y, weight)
         return self._columns(x, labels, weights, n_columns)
+
+    def on_sample(self, x: Examples, y: ArrayLike, n_threads: int = 1) -> OnSample:
+        """This class on fixed samples, for a solver that goes over them many times in so many threads.
+
+        Not in the paper. Only a class that packs its predictions has use for threads.
+        """
+        labels, _ = self._checked_sample(x, y, np.zeros(n_examples(x)))
+        return ErmOnSample(self, x, labels)
 
     def _checked_sample(self, x: Examples, y: ArrayLike, weight: ArrayLike) -> tuple[Labels, Weights]:
         labels = as_labels(y, self.n_labels)
@@ -92,25 +105,33 @@ def n_examples(x: Examples) -> int:
 
 def as_labels(y: ArrayLike, n_labels: int) -> Labels:
     """``y`` as an integer array, after checking that each entry is a label from 0 to ``n_labels`` - 1."""
-    labels = np.asarray(y)
-    if labels.size == 0:
-        return labels.astype(np.int64)
-    if labels.dtype.kind not in "iu":
-        raise InvalidInputError(f"labels are of type {labels.dtype}; labels are whole numbers from 0 to {n_labels - 1}")
+    labels = as_whole_numbers(y, "labels")
     outside = (labels < 0) | (labels >= n_labels)
     if outside.any():
-        bad = int(np.flatnonzero(outside)[0])
+        bad = tuple(int(i) for i in np.argwhere(outside)[0])
+        where = bad[0] if len(bad) == 1 else bad
         raise InvalidInputError(
-            f"label {bad} is {labels.flat[bad]}; with {n_labels} labels they are numbered 0 to {n_labels - 1}"
+            f"label {where} is {labels[bad]}; with {n_labels} labels they are numbered 0 to {n_labels - 1}"
         )
     return labels.astype(np.int64)
 
 
+def as_whole_numbers(values: ArrayLike, what: str) -> NDArray[np.integer]:
+    """``values`` as an array of whole numbers of whatever type they are."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise InvalidInputError(f"the {what} do not make an array: {error}") from None
+    if array.size == 0:
+        return array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise InvalidInputError(f"the {what} are of type {array.dtype}; they must be whole numbers")
+    return array
+
+
 def check_n_labels(n_labels: int) -> int:
     """``n_labels``, or an error if there is nothing to choose between."""
-    if n_labels < 2:
-        raise InvalidInputError(f"n_labels is {n_labels}; there must be at least two labels to choose between")
-    return n_labels
+    return check_count("n_labels", n_labels, least=2)
 
 
 def as_numbers(values: ArrayLike, what: str) -> NDArray[np.float64]:

@@ -116,6 +116,9 @@ class CoverClass(FiniteClass):
         self.n_labels = inner.n_labels
         self.n_hypotheses = len(cover.representatives)
 
+    def check_examples(self, x: Examples) -> None:
+        self.inner.check_examples(x)
+
     def predictions(self, x: Examples) -> NDArray[np.integer]:
         table = np.empty((self.n_hypotheses, n_examples(x)), dtype=np.min_scalar_type(-self.n_labels))
         for row, h in zip(table, self.cover.representatives, strict=True):

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
 
 from onebit.errors import InvalidInputError, NegativeWeightError
 from onebit.hypotheses.base import Examples, Hypothesis, HypothesisClass, Labels, Weights, check_n_labels
@@ -32,10 +33,15 @@ class EstimatorClass(HypothesisClass):
     """
 
     exact = False
+    takes_negative_weights = False
 
     def __init__(self, estimator: Any, n_labels: int) -> None:
         if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):
             raise InvalidInputError(f"{estimator!r} has no fit and predict; give a scikit-learn classifier")
+        if not has_fit_parameter(estimator, "sample_weight"):
+            raise InvalidInputError(
+                f"the fit of {estimator!r} takes no sample_weight; give a classifier whose fit does"
+            )
         self.estimator = estimator
         self.n_labels = check_n_labels(n_labels)
 

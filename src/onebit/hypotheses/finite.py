@@ -18,9 +18,13 @@ from onebit.hypotheses.base import (
     Labels,
     Weights,
     as_labels,
+    as_whole_numbers,
     check_n_labels,
+    n_examples,
 )
+from onebit.hypotheses.on_sample import OnSample, PackedOnSample
 from onebit.kernels.agreement import weighted_agreement
+from onebit.kernels.bits import PackedTable
 
 
 class FiniteClass(HypothesisClass):
@@ -45,6 +49,13 @@ class FiniteClass(HypothesisClass):
     def _agreement(self, x: Examples, y: Labels, weight: Weights) -> Weights:
         table = self.predictions(x)
         return weighted_agreement(table, np.arange(table.shape[1]), y, weight)
+
+    def on_sample(self, x: Examples, y: ArrayLike, n_threads: int = 1) -> OnSample:
+        labels, _ = self._checked_sample(x, y, np.zeros(n_examples(x)))
+        said = self.predictions(x)
+        table = PackedTable(self.n_hypotheses)
+        table.append(said, np.arange(labels.size), labels, n_threads)
+        return PackedOnSample(table, np.arange(self.n_hypotheses), n_threads)
 
     def _columns(self, x: Examples, y: Labels, weight: Weights, n_columns: int) -> tuple[Hypothesis, ...]:
         # The weights sum to a constant, so least weighted error is most weighted agreement.
@@ -72,7 +83,7 @@ class PredictionTable(FiniteClass):
     """
 
     def __init__(self, predictions: ArrayLike, n_labels: int) -> None:
-        table = np.asarray(predictions)
+        table = as_whole_numbers(predictions, "predictions")
         if table.ndim != 2 or 0 in table.shape:
             raise InvalidInputError(
                 f"the table has shape {table.shape}; it needs one row for each hypothesis (at least one) and one "
@@ -96,12 +107,15 @@ class PredictionTable(FiniteClass):
         return weighted_agreement(self._table, self._items(x), y, weight)
 
     def _items(self, x: Examples) -> NDArray[np.int64]:
-        items = np.asarray(x)
-        if items.size == 0:
-            return items.astype(np.int64)
-        if items.dtype.kind not in "iu" or items.min() < 0 or items.max() >= self.n_items:
-            raise InvalidInputError(f"the examples of a table are its item numbers, 0 to {self.n_items - 1}")
+        items = as_whole_numbers(x, "examples")
+        if items.ndim != 1 or (items.size and not 0 <= items.min() <= items.max() < self.n_items):
+            raise InvalidInputError(
+                f"the examples of a table are its item numbers, 0 to {self.n_items - 1}, in an array of one dimension"
+            )
         return items.astype(np.int64)
+
+    def check_examples(self, x: Examples) -> None:
+        self._items(x)
 
 
 class ModelList(FiniteClass):
@@ -127,5 +141,7 @@ class ModelList(FiniteClass):
         return np.stack([self.predict(h, x) for h in range(self.n_hypotheses)])
 
     def predict(self, h: Hypothesis, x: Examples) -> Labels:
-        said = np.asarray(self._models[self._row(h)](x))
+        said = as_whole_numbers(self._models[self._row(h)](x), f"predictions of model {h}")
+        if said.shape != (n_examples(x),):
+            raise InvalidInputError(f"model {h} gave {said.shape} predictions for {n_examples(x)} examples")
         return np.where(said < 0, ABSTAIN, as_labels(np.maximum(said, 0), self.n_labels))

@@ -8,7 +8,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from onebit.errors import InvalidInputError
+from onebit.errors import InvalidInputError, check_count
 from onebit.hypotheses.base import (
     Examples,
     Hypothesis,
@@ -44,14 +44,18 @@ class IntervalClass(HypothesisClass):
     exact = True
 
     def __init__(self, n_cuts: int, n_labels: int) -> None:
-        if n_cuts < 0:
-            raise InvalidInputError(f"n_cuts is {n_cuts}; it must be at least 0")
-        self.n_cuts = n_cuts
+        self.n_cuts = check_count("n_cuts", n_cuts, least=0)
         self.n_labels = check_n_labels(n_labels)
 
+    def check_examples(self, x: Examples) -> None:
+        as_real_features(x, 1)
+
     def predict(self, h: Hypothesis, x: Examples) -> Labels:
-        if not isinstance(h, Intervals):
-            raise InvalidInputError(f"{h!r} is not a member of this class; its hypotheses are Intervals")
+        if not isinstance(h, Intervals) or len(h.cuts) > self.n_cuts or max(h.labels) >= self.n_labels:
+            raise InvalidInputError(
+                f"{h!r} is not a member of this class; its hypotheses are Intervals with at most {self.n_cuts} cuts "
+                f"and labels 0 to {self.n_labels - 1}"
+            )
         points = as_real_features(x, 1)
         return np.asarray(h.labels, dtype=np.int64)[np.searchsorted(h.cuts, points, side="right")]
 

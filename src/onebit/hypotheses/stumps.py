@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.errors import InvalidInputError
+from onebit.errors import InvalidInputError, check_count
 from onebit.hypotheses.base import (
     Examples,
     Hypothesis,
@@ -80,6 +80,9 @@ class StumpClass(HypothesisClass):
         self.n_features = check_n_features(n_features)
         self.n_labels = check_n_labels(n_labels)
 
+    def check_examples(self, x: Examples) -> None:
+        as_feature_rows(x, self.n_features)
+
     def predict(self, h: Hypothesis, x: Examples) -> Labels:
         if not isinstance(h, Stump) or not h.fits(self.n_features, self.n_labels):
             raise InvalidInputError(
@@ -97,9 +100,7 @@ class StumpClass(HypothesisClass):
 
 def check_n_features(n_features: int) -> int:
     """``n_features``, or an error if there is nothing to split along."""
-    if n_features < 1:
-        raise InvalidInputError(f"n_features is {n_features}; there must be at least one feature to split along")
-    return n_features
+    return check_count("n_features", n_features)
 
 
 def as_feature_rows(x: Examples, n_features: int) -> NDArray[np.float64]:

@@ -73,6 +73,9 @@ class TreeClass(HypothesisClass):
         self.n_features = check_n_features(n_features)
         self.n_labels = check_n_labels(n_labels)
 
+    def check_examples(self, x: Examples) -> None:
+        as_feature_rows(x, self.n_features)
+
     def predict(self, h: Hypothesis, x: Examples) -> Labels:
         if not isinstance(h, Tree) or not h.fits(self.n_features, self.n_labels):
             raise InvalidInputError(

@@ -15,10 +15,11 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuestionError
+from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuestionError, check_count
 from onebit.estimate.bernstein import AccuracyIntervals
-from onebit.hypotheses.base import Examples, Hypothesis, Labels
-from onebit.learners.items import ItemSource
+from onebit.hypotheses.base import Examples, Hypothesis, HypothesisClass, Labels
+from onebit.hypotheses.counting import CountingClass
+from onebit.learners.items import ItemSource, Pool
 from onebit.randomness import RoundStream
 from onebit.records import Answer, Question, RunStatus, Status
 
@@ -52,7 +53,10 @@ class Learner(ABC, Generic[R]):
     @property
     @abstractmethod
     def result(self) -> R:
-        """What is known now. Its status says whether the run is complete."""
+        """What is known now. Its status says whether the run is complete.
+
+        Reading it may close an epoch whose last answer has come, and so take as long as that takes.
+        """
 
     @abstractmethod
     def ask(self, n: int = 1) -> tuple[Question, ...] | Status:
@@ -70,9 +74,12 @@ class Learner(ABC, Generic[R]):
 class EpochLearner(Learner[R]):
     """The bookkeeping that learners share: rounds, epochs, open questions, answers."""
 
-    def __init__(self, items: ItemSource, n_labels: int, seed: int) -> None:
+    def __init__(self, hypotheses: HypothesisClass, items: ItemSource, seed: int) -> None:
+        if isinstance(items, Pool):
+            hypotheses.check_examples(items.x)
+        self._hypotheses = CountingClass(hypotheses)
         self._items = items
-        self._n_labels = n_labels
+        self._n_labels = hypotheses.n_labels
         self._uniforms = RoundStream(seed, "rounds")
         self._questions: list[Question] = []
         self._answers: list[Answer | int | None] = []
@@ -94,8 +101,7 @@ class EpochLearner(Learner[R]):
         """Close the current epoch if it has all it needs; no question is open. Says whether a next one began."""
 
     def ask(self, n: int = 1) -> tuple[Question, ...] | Status:
-        if n < 1:
-            raise InvalidInputError(f"{n} questions were asked for; ask for at least one")
+        check_count("the number of questions asked for", n)
         self._settle()
         n = min(n, 0 if self._stream_ended else self._n_wanted())
         first = len(self._questions)
@@ -104,7 +110,14 @@ class EpochLearner(Learner[R]):
         self._stream_ended |= items.size < n
         if items.size == 0:
             return Status.WAIT if self._n_open else Status.DONE
-        labels, propensity = self._choose(self._items.take(items), uniform[: items.size, 1:])
+        try:
+            x = self._items.take(items)
+            self._hypotheses.check_examples(x)
+            labels, propensity = self._choose(x, uniform[: items.size, 1:])
+        except Exception:
+            # An example that was drawn and not asked about would be missing from the population.
+            self._items.put_back(items)
+            raise
         asked = labels.tolist() if labels is not None else [None] * items.size
         rows = zip(items.tolist(), asked, propensity.tolist(), strict=True)
         new = tuple(Question(first + i, item, label, q, self._epoch) for i, (item, label, q) in enumerate(rows))
@@ -114,9 +127,9 @@ class EpochLearner(Learner[R]):
         return new
 
     def tell(self, question_id: int, answer: Answer | int) -> None:
-        if not 0 <= question_id < len(self._questions):
+        if not isinstance(question_id, int) or not 0 <= question_id < len(self._questions):
             raise UnknownQuestionError(
-                f"question {question_id} was never asked; {len(self._questions)} questions have been asked so far, "
+                f"question {question_id!r} was never asked; {len(self._questions)} questions have been asked so far, "
                 "numbered from 0"
             )
         given = self._answers[question_id]
@@ -129,7 +142,7 @@ class EpochLearner(Learner[R]):
         self._answers[question_id] = answer
         self._n_open -= 1
 
-    def _check_answer(self, question: Question, answer: Answer | int) -> None:
+    def _check_answer(self, question: Question, answer: object) -> None:
         if isinstance(answer, Answer):
             if question.label is None and answer is not Answer.CANT_TELL:
                 raise InvalidInputError(
@@ -140,7 +153,7 @@ class EpochLearner(Learner[R]):
                 f"question {question.id} asks whether label {question.label} is right; the answer was {answer!r} and "
                 "must be Answer.YES, Answer.NO or Answer.CANT_TELL"
             )
-        elif not 0 <= answer < self._n_labels:
+        elif not isinstance(answer, int | np.integer) or isinstance(answer, bool) or not 0 <= answer < self._n_labels:
             raise InvalidInputError(f"the answer {answer!r} is not a label; labels are 0 to {self._n_labels - 1}")
 
     def _settle(self) -> None:
@@ -158,6 +171,9 @@ class EpochLearner(Learner[R]):
 
     def _n_asked(self, epoch: int) -> int:
         return len(self._ids(epoch))
+
+    def _n_answered_in(self, epoch: int) -> int:
+        return sum(answer is not None for answer in self._rounds(epoch)[1])
 
     def _rounds(self, epoch: int) -> tuple[list[Question], list[Answer | int | None]]:
         """The questions of an epoch, in the order asked, and their answers."""
@@ -185,7 +201,7 @@ def run(
     at_a_time: int = 256,
     observe: Callable[[int], None] | None = None,
 ) -> R:
-    """Ask ``rater`` until the learner is done; ``observe`` is called with the number of answers after each batch."""
+    """Ask ``rater`` until there is no question to ask; ``observe`` is told the number of answers after each batch."""
     n_answers = 0
     while isinstance(questions := learner.ask(at_a_time), tuple):
         for question in questions:

@@ -14,6 +14,16 @@ from onebit.hypotheses.finite import FiniteClass
 from onebit.learners.schedule import failure_per_hypothesis
 
 
+def after_the_fact(hypotheses: CountingClass, delta: float) -> str:
+    """In words, what a learner that ends with :func:`conclude` promises without a theorem."""
+    if not isinstance(hypotheses.uncounted, FiniteClass):
+        return "none: the class is not given as a finite list, so there are no intervals for all of its hypotheses"
+    return (
+        f"the excess error is at most achieved_eps with probability at least {1 - delta:g}, by empirical Bernstein "
+        f"intervals for all {hypotheses.n_hypotheses} hypotheses at once"
+    )
+
+
 @dataclass(frozen=True, eq=False)
 class Conclusion:
     """The weighted ERM, and for a finite class the intervals and the excess error that they allow it."""
@@ -32,8 +42,8 @@ def conclude(
     """
     used = np.flatnonzero(weight)
     chosen = hypotheses.erm(x[used], y[used], weight[used])
-    finite = hypotheses.inner
-    if not isinstance(finite, FiniteClass) or weight.size < 2:
+    finite = hypotheses.uncounted
+    if not isinstance(finite, FiniteClass):
         return Conclusion(chosen, None, None)
     total = finite.agreement(x[used], y[used], weight[used])
     squares = finite.agreement(x[used], y[used], weight[used] ** 2)

@@ -17,7 +17,9 @@ class FullInformationLearner(OnePhaseLearner):
     is None and its answer a label; "can't tell" makes every hypothesis wrong on that round.
     """
 
-    largest = 1.0
+    @property
+    def _largest(self) -> float:
+        return 1.0
 
     def _choose(self, x: Examples, uniform: NDArray[np.float64]) -> tuple[None, NDArray[np.float64]]:
         return None, np.ones(uniform.shape[0])

@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError
 from onebit.estimate.importance import importance_weights
+from onebit.explore.corrective import solve_paper_potential
 from onebit.explore.frank_wolfe import frank_wolfe
 from onebit.explore.mixture import Mixture
 from onebit.explore.potential import W_gamma, frank_wolfe_gap, slope, variance_bound
 from onebit.explore.spider import PotentialOnSamples, spider_frank_wolfe
 from onebit.hypotheses.base import Examples, HypothesisClass, Labels
-from onebit.hypotheses.counting import CountingClass
 from onebit.learners.base import EpochLearner, Result
-from onebit.learners.final import Conclusion, conclude
+from onebit.learners.final import Conclusion, after_the_fact, conclude
 from onebit.learners.items import ItemSource
 from onebit.learners.schedule import Plan, collecting_rounds, reset_ratio
 from onebit.randomness import generator
 from onebit.records import Answer, Question
 
-Solver = Literal["spider", "frank-wolfe"]
+Solver = Literal["spider", "corrective", "frank-wolfe"]
 
-#: Gap at which full-gradient Frank-Wolfe stops: the sample's variance bound is then at most 1.01 / (1 - gamma).
-GAP = 0.01
+#: Gap at which the solvers other than SPIDER stop: the sample's variance bound is then at most 1.0001 / (1 - gamma).
+GAP = 1e-4
+#: ... and plain Frank-Wolfe, which takes long to get there: 1.01 / (1 - gamma).
+PLAIN_GAP = 1e-2
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,12 +59,15 @@ class PaperResult(Result):
 class PaperLearner(EpochLearner[PaperResult]):
     """Algorithm 1 on the learner contract.
 
-    Paper: Algorithm 1. Phase 1 is epoch 0, phase 2 epoch 1. "Can't tell" counts as no. Where a hypothesis drawn from
-    the mixture abstains, a label is drawn uniformly. Phase 1 gives up after 4 K M1 rounds (status BUDGET).
+    Paper: Algorithm 1. Phase 1 is epoch 0, phase 2 epoch 1. S is the first M1 confirmed samples in the order in which
+    they were drawn, whenever they were answered. "Can't tell" counts as no. Where a hypothesis drawn from the mixture
+    abstains, a label is drawn uniformly. Phase 1 gives up after 4 K M1 rounds (status BUDGET).
 
-    The guarantee is Theorem 1's only for the plan of ``theorem_plan``, SPIDER and an exact oracle. For a finite class
-    and any plan, the result states the excess error that phase 2 achieved, valid with probability 1 - delta whatever
-    phase 1 did, since it uses the propensities as they were and the variance as it was seen.
+    A plan with ``n_steps`` is solved by SPIDER, any other by fully corrective Frank-Wolfe, unless ``solver`` says
+    otherwise. The guarantee is Theorem 1's only for the plan that ``theorem_plan`` makes for such a class, SPIDER and
+    an exact oracle. For a finite class and any plan, the result states the excess error that phase 2 achieved, valid
+    with probability 1 - delta whatever phase 1 did, since it uses the propensities as they were and the variance as it
+    was seen.
     """
 
     def __init__(
@@ -71,15 +76,12 @@ class PaperLearner(EpochLearner[PaperResult]):
         items: ItemSource,
         plan: Plan,
         *,
-        solver: Solver = "frank-wolfe",
+        solver: Solver | None = None,
         seed: int = 0,
     ) -> None:
-        if solver == "spider" and plan.n_steps is None:
-            raise InvalidInputError("SPIDER needs a number of steps; give the plan n_steps")
-        super().__init__(items, hypotheses.n_labels, seed)
-        self._hypotheses = CountingClass(hypotheses)
+        super().__init__(hypotheses, items, seed)
         self._plan = plan
-        self._solver = solver
+        self._solver = _checked_solver(solver, plan, hypotheses)
         self._seed = seed
         self._max_collecting = collecting_rounds(plan.n_confirmed, self._n_labels, plan.delta)
         self._n_yes = 0
@@ -99,8 +101,8 @@ class PaperLearner(EpochLearner[PaperResult]):
             intervals=end.intervals if end else None,
             achieved_eps=end.achieved_eps if end else None,
             plan=self._plan,
-            rounds_phase_1=self._n_asked(0),
-            rounds_phase_2=self._n_asked(1),
+            rounds_phase_1=self._n_answered_in(0),
+            rounds_phase_2=self._n_answered_in(1),
             exploration=self._exploration,
         )
 
@@ -137,13 +139,18 @@ class PaperLearner(EpochLearner[PaperResult]):
         return False
 
     def _explore(self) -> Exploration:
-        """Solve for the mixture over every sample that phase 1 confirmed."""
+        """Solve for the mixture over S.
+
+        Answers that come quicker for some examples than for others must not change what S looks like, so S is the
+        beginning of the sequence that was drawn, up to the M1-th yes; what was confirmed beyond it is not used.
+        """
         questions, answers = self._rounds(0)
         confirmed = [q for q, answer in zip(questions, answers, strict=True) if answer is Answer.YES]
+        confirmed = confirmed[: self._plan.n_confirmed]
         x, y = self._examples(confirmed), _labels(confirmed)
         mixture = self._solve(x, y)
         # Measuring asks the class itself, so that only the algorithm's own calls are counted.
-        inner, gamma, n_labels = self._hypotheses.inner, self._plan.gamma, self._n_labels
+        inner, gamma, n_labels = self._hypotheses.uncounted, self._plan.gamma, self._n_labels
         W = mixture.W(inner, x, y)
         right = inner.predict(inner.erm(x, y, slope(W, gamma, n_labels)), x) == y
         return Exploration(
@@ -160,7 +167,9 @@ class PaperLearner(EpochLearner[PaperResult]):
             problem = PotentialOnSamples(self._hypotheses, x, y, gamma, generator(self._seed, "spider"))
             ratio = reset_ratio(self._n_labels, gamma)
             return spider_frank_wolfe(problem, problem.start(), self._plan.n_steps, ratio).mixture
-        return frank_wolfe(self._hypotheses, x, y, gamma, GAP).mixture
+        if self._solver == "corrective":
+            return solve_paper_potential(self._hypotheses, x, y, gamma, GAP).mixture
+        return frank_wolfe(self._hypotheses, x, y, gamma, PLAIN_GAP).mixture
 
     def _conclude(self) -> Conclusion:
         questions, answers = self._rounds(1)
@@ -172,15 +181,27 @@ class PaperLearner(EpochLearner[PaperResult]):
         )
 
     def _promise(self) -> str:
-        delta = self._plan.delta
-        if self._plan.carries_theorem and self._solver == "spider" and self._hypotheses.exact:
-            return f"Theorem 1: the excess error is at most eps with probability at least {1 - delta:g}"
-        if self._hypotheses.n_hypotheses is None:
-            return "none: the plan is not Theorem 1's (or the oracle is not exact) and the class is not finite"
-        return (
-            f"the excess error is at most achieved_eps with probability at least {1 - delta:g}, by empirical Bernstein "
-            f"intervals for all {self._hypotheses.n_hypotheses} hypotheses from phase 2"
+        holds, n = self._plan.guarantee, self._hypotheses.n_hypotheses
+        fits = holds is not None and n is not None and n <= holds.n_hypotheses and self._n_labels == holds.n_labels
+        if holds is not None and fits and self._solver == "spider" and self._hypotheses.exact:
+            probability = 1 - self._plan.delta
+            return f"Theorem 1: the excess error is at most {holds.eps:g} with probability at least {probability:g}"
+        return after_the_fact(self._hypotheses, self._plan.delta)
+
+
+def _checked_solver(solver: Solver | None, plan: Plan, hypotheses: HypothesisClass) -> Solver:
+    if solver is None:
+        solver = "corrective" if plan.n_steps is None else "spider"
+    if solver not in get_args(Solver):
+        raise InvalidInputError(f"solver is {solver!r}; it must be one of {', '.join(get_args(Solver))}")
+    if solver == "spider" and plan.n_steps is None:
+        raise InvalidInputError("SPIDER needs a number of steps; give the plan n_steps")
+    if solver == "spider" and not hypotheses.takes_negative_weights:
+        raise InvalidInputError(
+            f"SPIDER gives the oracle negative weights, and {type(hypotheses).__name__} takes none; leave n_steps out "
+            "of the plan, and phase 1 is solved with positive weights"
         )
+    return solver
 
 
 def _labels(questions: list[Question]) -> Labels:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from onebit.errors import InvalidInputError, check_fraction
+from onebit.errors import InvalidInputError, check_count, check_fraction
 from onebit.explore.potential import check_gamma
 from onebit.explore.spider import batch_size
 from onebit.hypotheses.natarajan import cover_sample_size, growth_bound
@@ -19,6 +19,17 @@ from onebit.hypotheses.natarajan import cover_sample_size, growth_bound
 D = 2
 #: gamma of Theorem 1.
 THEOREM_GAMMA = 0.5
+#: The smallest eps and delta for which sizes are computed.
+SMALLEST = 1e-30
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """The problems for which a plan has Theorem 1's guarantee: so many labels, at most so many hypotheses, this eps."""
+
+    n_labels: int
+    n_hypotheses: int
+    eps: float
 
 
 @dataclass(frozen=True)
@@ -26,8 +37,8 @@ class Plan:
     """Everything that Algorithm 1 fixes before its first question.
 
     Paper: ``n_confirmed`` is M1, ``n_final`` is M2, ``n_steps`` is T (None: phase 1 is not solved by SPIDER).
-    ``origin`` says where the sizes come from, and ``carries_theorem`` whether a run with them, SPIDER and an exact
-    oracle has Theorem 1's guarantee with this delta.
+    ``origin`` says where the sizes come from, and ``guarantee`` for which problems a run with them, SPIDER and an exact
+    oracle has Theorem 1's guarantee with this delta; None if for none.
     """
 
     n_confirmed: int
@@ -36,42 +47,38 @@ class Plan:
     gamma: float = THEOREM_GAMMA
     delta: float = 0.05
     origin: str = "sizes as given"
-    carries_theorem: bool = False
+    guarantee: Guarantee | None = None
 
     def __post_init__(self) -> None:
-        for name in ("n_confirmed", "n_final", "n_steps"):
-            size = getattr(self, name)
-            if size is not None and size < 1:
-                raise InvalidInputError(f"{name} is {size}; it must be at least 1")
+        check_count("n_confirmed", self.n_confirmed)
+        check_count("n_final", self.n_final, least=2)
+        if self.n_steps is not None:
+            check_count("n_steps", self.n_steps)
         check_gamma(self.gamma)
         check_fraction("delta", self.delta)
 
     def scaled(self, phase_1: float = 1.0, phase_2: float = 1.0) -> Plan:
-        """M1 times ``phase_1``, T times its root (M1 grows as T^2), and M2 times ``phase_2``.
-
-        The result no longer carries the theorem unless both factors are at least 1.
-        """
+        """M1 times ``phase_1``, T times its root (M1 grows as T^2), and M2 times ``phase_2``. No guarantee is left."""
         for name, factor in (("phase 1", phase_1), ("phase 2", phase_2)):
-            if not factor > 0:
-                raise InvalidInputError(f"the scale of {name} is {factor}; it must be above 0")
+            if not 0 < factor < math.inf:
+                raise InvalidInputError(f"the scale of {name} is {factor}; it must be above 0 and finite")
         return replace(
             self,
             n_confirmed=math.ceil(self.n_confirmed * phase_1),
-            n_final=math.ceil(self.n_final * phase_2),
+            n_final=max(2, math.ceil(self.n_final * phase_2)),
             n_steps=None if self.n_steps is None else math.ceil(self.n_steps * math.sqrt(phase_1)),
             origin=f"{self.origin}, phase 1 scaled by {phase_1:g}, phase 2 by {phase_2:g}",
-            carries_theorem=self.carries_theorem and min(phase_1, phase_2) >= 1,
+            guarantee=None,
         )
 
 
 def check_problem(n_labels: int, n_hypotheses: int, eps: float, delta: float) -> None:
-    """An error unless K >= 2, N >= 1, and eps and delta are in (0, 1)."""
-    if n_labels < 2:
-        raise InvalidInputError(f"there are {n_labels} labels; at least 2 are needed")
-    if n_hypotheses < 1:
-        raise InvalidInputError(f"there are {n_hypotheses} hypotheses; at least 1 is needed")
-    check_fraction("eps", eps)
-    check_fraction("delta", delta)
+    """An error unless K >= 2, N >= 1, and eps and delta are between 0 and 1 and not too small for a float."""
+    check_count("the number of labels", n_labels, least=2)
+    check_count("the number of hypotheses", n_hypotheses)
+    for name, value in (("eps", eps), ("delta", delta)):
+        if check_fraction(name, value) < SMALLEST:
+            raise InvalidInputError(f"{name} is {value}; below {SMALLEST} the sizes are not computed")
 
 
 def _log(factor: int, n_hypotheses: int, delta: float) -> float:
@@ -121,6 +128,7 @@ def printed_plan(n_labels: int, n_hypotheses: int, eps: float, delta: float, gam
     ratio = n_labels / check_gamma(gamma)
     log_term = _log(16, n_hypotheses, delta)
     n_steps = math.ceil(240 * ratio**4 * math.sqrt(log_term))
+    enough = n_steps >= theorem_steps(n_labels, n_hypotheses, delta, gamma)
     return Plan(
         n_confirmed=math.ceil(58_000 * ratio**8 * log_term),
         n_steps=n_steps,
@@ -128,7 +136,7 @@ def printed_plan(n_labels: int, n_hypotheses: int, eps: float, delta: float, gam
         gamma=gamma,
         delta=delta,
         origin="Theorem 1 as printed",
-        carries_theorem=n_steps >= theorem_steps(n_labels, n_hypotheses, delta, gamma),
+        guarantee=Guarantee(n_labels, n_hypotheses, eps) if enough else None,
     )
 
 
@@ -147,7 +155,7 @@ def theorem_plan(n_labels: int, n_hypotheses: int, eps: float, delta: float, gam
         gamma=gamma,
         delta=delta,
         origin="Theorem 1 with T solved from Theorem 3",
-        carries_theorem=True,
+        guarantee=Guarantee(n_labels, n_hypotheses, eps),
     )
 
 
@@ -185,10 +193,10 @@ def collecting_rounds(n_confirmed: int, n_labels: int, delta: float) -> int:
 def uniform_rounds(n_labels: int, n_hypotheses: int, eps: float, delta: float) -> int:
     """Rounds that suffice for uniform guesses: the argument for M2 with variance K, not 3, range K, and all of delta.
 
-    max(48 K log(N / delta) / eps^2, 8 K log(N / delta) / eps); not in the paper, which gives the order K / eps^2.
+    max(48 K log(2N / delta) / eps^2, 8 K log(2N / delta) / eps); not in the paper, which gives the order K / eps^2.
     """
     check_problem(n_labels, n_hypotheses, eps, delta)
-    log_term = _log(1, n_hypotheses, delta)
+    log_term = _log(2, n_hypotheses, delta)
     return math.ceil(max(48 * n_labels * log_term / eps**2, 8 * n_labels * log_term / eps))
 
 
@@ -211,9 +219,9 @@ def optimal_rate(n_labels: int, n_hypotheses: int, eps: float, delta: float) -> 
 def break_even_eps(plan: Plan, n_labels: int, n_hypotheses: int) -> float | None:
     """The eps below which Theorem 1 asks for fewer rounds than :func:`uniform_rounds`; None if there is none.
 
-    Solved from 4 K M1 + 144 log(2N / delta) / eps^2 = 48 K log(N / delta) / eps^2, the terms that count for small eps.
+    Solved from 4 K M1 + 144 log(2N / delta) / eps^2 = 48 K log(2N / delta) / eps^2, the terms that count for small eps.
     """
-    saved = 48 * n_labels * _log(1, n_hypotheses, plan.delta) - 144 * _log(2, n_hypotheses, plan.delta)
+    saved = (48 * n_labels - 144) * _log(2, n_hypotheses, plan.delta)
     if saved <= 0:
         return None
     return math.sqrt(saved / collecting_rounds(plan.n_confirmed, n_labels, plan.delta))
@@ -237,8 +245,7 @@ class CoverPlan:
     failure: float | None = None
 
     def __post_init__(self) -> None:
-        if self.n_points < 0:
-            raise InvalidInputError(f"n_points is {self.n_points}; it must be at least 0")
+        check_count("n_points", self.n_points, least=0)
 
 
 def theorem_cover(n_labels: int, dimension: int, eps: float, delta: float) -> CoverPlan:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,9 +17,9 @@ class UniformLearner(OnePhaseLearner):
     Paper: section 1, "a straightforward approach"; order K log(N / delta) / eps^2 rounds.
     """
 
-    def __init__(self, *args: Any, **options: Any) -> None:
-        super().__init__(*args, **options)
-        self.largest = self._n_labels
+    @property
+    def _largest(self) -> float:
+        return self._n_labels
 
     def _choose(self, x: Examples, uniform: NDArray[np.float64]) -> tuple[Labels, NDArray[np.float64]]:
         label = (uniform[:, 0] * self._n_labels).astype(np.int64)

@@ -73,11 +73,14 @@ def test_plan_for_a_cover_beyond_the_range_of_a_float() -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--labels", "1", "--hypotheses", "5"], "there are 1 labels"),
+        (["--labels", "1", "--hypotheses", "5"], "the number of labels is 1"),
         (["--labels", "5"], "either --hypotheses N or --natarajan D"),
         (["--labels", "5", "--hypotheses", "5", "--natarajan", "2"], "either --hypotheses N or --natarajan D"),
         (["--labels", "5", "--natarajan", "-2"], "dimension is -2"),
         (["--labels", "5", "--hypotheses", "5", "--eps", "0"], "eps is 0.0"),
+        (["--labels", "5", "--hypotheses", "5", "--eps", "1e-200"], "eps is 1e-200"),
+        (["--labels", "5", "--hypotheses", "5", "--delta", "1e-320"], "delta is 1e-320"),
+        (["--labels", "5", "--hypotheses", "5", "--gamma", "1e-60"], "gamma is 1e-60"),
         (["--labels", "5", "--hypotheses", "5", "--gamma", "0.7"], "gamma is 0.7"),
     ],
 )

@@ -13,12 +13,18 @@ from onebit.estimate.bernstein import AccuracyIntervals, empirical_bernstein
 
 
 def test_formula_by_hand() -> None:
-    values = np.array([0.0, 2.0, 0.0, 0.0, 2.0, 0.0, 0.0, 0.0])
-    found = empirical_bernstein(np.array([values.sum()]), np.array([(values**2).sum()]), 8, 2.0, 4 / math.e)
-    width = math.sqrt(2 * values.var(ddof=1) / 8) + 7 * 2 / (3 * 7)
+    values = np.tile([0.0, 2.0, 0.0, 0.0], 100)
+    found = empirical_bernstein(np.array([values.sum()]), np.array([(values**2).sum()]), 400, 2.0, 4 / math.e**2)
+    width = math.sqrt(2 * values.var(ddof=1) * 2 / 400) + 7 * 2 * 2 / (3 * 399)
+    assert width < 0.2
     assert found.estimate[0] == 0.5
-    assert found.upper[0] == min(1, 0.5 + width)
-    assert found.lower[0] == max(0, 0.5 - width)
+    assert found.upper[0] == pytest.approx(0.5 + width)
+    assert found.lower[0] == pytest.approx(0.5 - width)
+
+
+def test_intervals_end_where_accuracies_do() -> None:
+    found = empirical_bernstein(np.array([0.0, 3.0]), np.array([0.0, 3.0]), 3, 1.0, 0.1)
+    assert (found.lower.min(), found.upper.max()) == (0, 1)
 
 
 def test_coverage_of_rare_large_values() -> None:

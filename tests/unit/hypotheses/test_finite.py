@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
 from onebit.errors import InvalidInputError
 from onebit.hypotheses.finite import ModelList, PredictionTable
-from onebit.hypotheses.intervals import IntervalClass
+from onebit.hypotheses.intervals import IntervalClass, Intervals
 
 
 @pytest.mark.parametrize("n_labels", [2, 127, 128, 129, 300, 40_000])
@@ -63,27 +65,38 @@ def test_fitted_models_are_asked_through_predict() -> None:
         ([], 2, "shape"),
         (np.zeros((0, 3), dtype=int), 2, "at least one"),
         (np.zeros((3, 0), dtype=int), 2, "at least one"),
-        ([[0, 3]], 3, "label 1 is 3"),
+        ([[0, 1, 2], [0, 1, 3]], 3, "label (1, 2) is 3"),
         ([[0.0, float("nan")]], 3, "whole numbers"),
-        ([[0, 1]], 1, "at least two labels"),
+        ([["a", "b"]], 3, "whole numbers"),
+        ([[0, None]], 3, "whole numbers"),
+        ([[0, 1], [2]], 3, "do not make an array"),
+        ([[0, 1]], 1, "at least 2"),
+        ([[0, 1]], 2.5, "at least 2"),
     ],
 )
 def test_bad_tables_are_refused(predictions: object, n_labels: int, says: str) -> None:
-    with pytest.raises(InvalidInputError, match=says):
+    with pytest.raises(InvalidInputError, match=re.escape(says)):
         PredictionTable(predictions, n_labels)  # type: ignore[arg-type]
 
 
 def test_bad_examples_models_and_names_are_refused() -> None:
     table = PredictionTable([[0, 1]], 2)
-    for x in ([0, 2], [-1], [0.5]):
+    for x in ([0, 2], [-1], [[0], [1]]):
         with pytest.raises(InvalidInputError, match="item numbers"):
             table.predictions(x)
+    with pytest.raises(InvalidInputError, match="whole numbers"):
+        table.predictions([0.5])
     with pytest.raises(InvalidInputError, match="hypothesis 1 is not"):
         table.predict(1, [0])
     with pytest.raises(InvalidInputError, match="empty"):
         ModelList([], 2)
     with pytest.raises(InvalidInputError, match="label 0 is 5"):
         ModelList([lambda x: np.full(len(x), 5)], 2).predict(0, np.zeros(1))
+    for n in (2, 4):
+        with pytest.raises(InvalidInputError, match="predictions for 3 examples"):
+            ModelList([lambda x, n=n: np.zeros(n, dtype=int)], 2).agreement(np.zeros(3), [0, 0, 0], np.ones(3))
+    with pytest.raises(InvalidInputError, match="predictions of model 0"):
+        ModelList([lambda x: ["a"] * len(x)], 2).predict(0, np.zeros(3))
 
 
 def test_bad_points_on_the_line_are_refused() -> None:
@@ -91,8 +104,12 @@ def test_bad_points_on_the_line_are_refused() -> None:
         IntervalClass(1, 2).erm([0.0, float("nan")], [0, 1], [1.0, 1.0])
     with pytest.raises(InvalidInputError, match="one number for each example"):
         IntervalClass(1, 2).erm(np.zeros((2, 2)), [0, 1], [1.0, 1.0])
-    with pytest.raises(InvalidInputError, match="n_cuts is -1"):
-        IntervalClass(-1, 2)
+    for n_cuts in (-1, 1.5):
+        with pytest.raises(InvalidInputError, match="n_cuts is"):
+            IntervalClass(n_cuts, 2)  # type: ignore[arg-type]
+    for foreign in (Intervals((0.5,), (0, 7)), Intervals((0.2, 0.5), (0, 1, 0))):
+        with pytest.raises(InvalidInputError, match="not a member"):
+            IntervalClass(1, 2).predict(foreign, [0.1])
 
 
 def test_cuts_separate_neighbouring_floats() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from onebit.errors import InvalidInputError
 from onebit.learners.schedule import (
+    Guarantee,
     Plan,
     batch,
     break_even_eps,
@@ -33,8 +35,10 @@ def test_printed_sizes_by_hand() -> None:
     """K = 2, gamma = 1/2, N = 1, delta = 16 / e^4: K / gamma = 4 and log(16 N / delta) = 4."""
     plan = printed_plan(2, 1, eps=0.1, delta=16 / math.e**4, gamma=0.5)
     assert plan.n_confirmed == pytest.approx(58_000 * 4**8 * 4, rel=1e-12)
+    assert plan.n_final == final_rounds(2, 1, 0.1, 16 / math.e**4, 0.5)
+    assert (plan.gamma, plan.delta) == (0.5, 16 / math.e**4)
     assert plan.n_steps == pytest.approx(240 * 4**4 * 2, abs=1)
-    assert not plan.carries_theorem
+    assert plan.guarantee is None
 
 
 def test_final_rounds_by_hand() -> None:
@@ -46,7 +50,7 @@ def test_final_rounds_by_hand() -> None:
 
 def test_reference_rounds_by_hand() -> None:
     assert full_information_rounds(1, 0.1, 2 / math.e**2) == pytest.approx(2 * 2 / 0.01, abs=1)
-    assert uniform_rounds(10, 1, 0.1, 1 / math.e) == pytest.approx(48 * 10 / 0.01, abs=1)
+    assert uniform_rounds(10, 1, 0.1, 2 / math.e) == pytest.approx(48 * 10 / 0.01, abs=1)
     assert optimal_rate(10, 1, 0.1, 1 / math.e) == pytest.approx(1 / 0.01 + 10 / 0.1)
     assert tolerance(10, 0.5) == pytest.approx(0.00125)
 
@@ -65,12 +69,15 @@ def test_theorem_plan_solves_theorem_3(problem: tuple[int, int, float, float, fl
     slack = 1 + 1e-12
     assert error(plan.n_steps) <= tolerance(n_labels, gamma) * slack
     assert error(plan.n_steps - 1) * slack >= tolerance(n_labels, gamma)
-    assert plan.carries_theorem
+    assert plan.guarantee == Guarantee(n_labels, n_hypotheses, eps)
+    assert plan.n_confirmed == total_batches(plan.n_steps, n_labels, gamma)
+    assert plan.n_final == final_rounds(n_labels, n_hypotheses, eps, delta, gamma)
+    assert (plan.gamma, plan.delta) == (gamma, delta)
 
 
 def test_printed_sizes_carry_the_theorem_only_for_huge_classes() -> None:
-    assert not printed_plan(10, 1000, 0.1, 0.05).carries_theorem
-    assert printed_plan(2, 10**40, 0.1, 0.05).carries_theorem
+    assert printed_plan(10, 1000, 0.1, 0.05).guarantee is None
+    assert printed_plan(2, 10**40, 0.1, 0.05).guarantee == Guarantee(2, 10**40, 0.1)
 
 
 @given(problems)
@@ -86,16 +93,18 @@ def test_total_batches_is_the_sum_of_batches(n_steps: int, n_labels: int, gamma:
     assert total_batches(n_steps, n_labels, gamma) == sum(batch(t, n_labels, gamma) for t in range(1, n_steps + 1))
 
 
-def test_scaling_keeps_the_draws_within_the_sample_and_drops_the_promise() -> None:
+def test_scaling_drops_the_promise() -> None:
     plan = theorem_plan(4, 100, 0.1, 0.05)
     small = plan.scaled(phase_1=1e-8, phase_2=0.1)
     assert plan.n_steps is not None
     assert small.n_steps is not None
     assert small.n_steps == math.ceil(plan.n_steps * 1e-4)
-    assert total_batches(small.n_steps, 4, 0.5) <= small.n_confirmed * 1.01
-    assert not small.carries_theorem
+    assert small.n_confirmed == math.ceil(plan.n_confirmed * 1e-8)
+    assert small.n_final == math.ceil(plan.n_final * 0.1)
+    assert small.guarantee is None
     assert "phase 1 scaled by 1e-08" in small.origin
-    assert plan.scaled(phase_2=2).carries_theorem
+    # A larger phase 1 draws more than it confirms: its steps grow with the root, rounded up, its batches with the square.
+    assert plan.scaled(phase_1=2).guarantee is None
 
 
 def test_break_even_eps_is_where_the_totals_meet() -> None:
@@ -124,14 +133,29 @@ def test_gamma_outside_its_range_is_refused(gamma: float) -> None:
 
 
 @pytest.mark.parametrize(
-    "bad", [{"n_confirmed": 0}, {"n_final": 0}, {"n_steps": 0}, {"delta": 0.0}, {"delta": 1.0}, {"delta": float("nan")}]
+    "bad",
+    [
+        *(
+            {name: bad}
+            for name in ("n_confirmed", "n_final", "n_steps")
+            for bad in (0, -1, 2.5, float("nan"), True, "9")
+        ),
+        *({"delta": bad} for bad in (0.0, 1.0, float("nan"), "0.1")),
+        {"gamma": "0.1"},
+    ],
 )
-def test_bad_plans_are_refused(bad: dict[str, float]) -> None:
+def test_bad_plans_are_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(InvalidInputError):
-        Plan(**{"n_confirmed": 10, "n_final": 10, **bad})  # type: ignore[arg-type]
+        Plan(**{"n_confirmed": 10, "n_final": 10, **bad})
 
 
-@pytest.mark.parametrize("problem", [(1, 5, 0.1, 0.1), (2, 0, 0.1, 0.1), (2, 5, 0.0, 0.1), (2, 5, 0.1, 1.0)])
+@pytest.mark.parametrize(
+    "problem",
+    [
+        *((1, 5, 0.1, 0.1), (2, 0, 0.1, 0.1), (2, 5, 0.0, 0.1), (2, 5, 0.1, 1.0)),
+        *((2.5, 5, 0.1, 0.1), (2, 5, 1e-200, 0.1), (2, 5, 0.1, 1e-320)),
+    ],
+)
 def test_bad_problems_are_refused(problem: tuple[int, int, float, float]) -> None:
     for function in (theorem_plan, printed_plan, uniform_rounds, optimal_rate):
         with pytest.raises(InvalidInputError):
@@ -139,5 +163,6 @@ def test_bad_problems_are_refused(problem: tuple[int, int, float, float]) -> Non
 
 
 def test_bad_scales_are_refused() -> None:
-    with pytest.raises(InvalidInputError, match="scale of phase 2"):
-        Plan(10, 10).scaled(phase_2=0)
+    for factor in (0, -1, float("inf"), float("nan")):
+        with pytest.raises(InvalidInputError, match="scale of phase 2"):
+            Plan(10, 10).scaled(phase_2=factor)
