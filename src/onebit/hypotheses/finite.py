@@ -25,6 +25,7 @@ from onebit.hypotheses.base import (
 from onebit.hypotheses.on_sample import OnSample, PackedOnSample
 from onebit.kernels.agreement import weighted_agreement
 from onebit.kernels.bits import PackedTable
+from onebit.kernels.distinct import distinct_rows
 
 
 class FiniteClass(HypothesisClass):
@@ -55,14 +56,11 @@ class FiniteClass(HypothesisClass):
         said = self.predictions(x)
         table = PackedTable(self.n_hypotheses)
         table.append(said, np.arange(labels.size), labels, n_threads)
-        return PackedOnSample(table, np.arange(self.n_hypotheses), n_threads)
+        return PackedOnSample(table, np.arange(self.n_hypotheses), np.arange(self.n_hypotheses), n_threads)
 
     def _columns(self, x: Examples, y: Labels, weight: Weights, n_columns: int) -> tuple[Hypothesis, ...]:
         # The weights sum to a constant, so least weighted error is most weighted agreement.
-        score = self._agreement(x, y, weight)
-        if n_columns == 1:
-            return (int(np.argmax(score)),)
-        return tuple(int(h) for h in np.argsort(-score, kind="stable")[:n_columns])
+        return tuple(highest(self._agreement(x, y, weight), n_columns).tolist())
 
     def _row(self, h: Hypothesis) -> int:
         if not isinstance(h, int | np.integer) or not 0 <= h < self.n_hypotheses:
@@ -70,6 +68,13 @@ class FiniteClass(HypothesisClass):
                 f"hypothesis {h!r} is not in this class; they are numbered 0 to {self.n_hypotheses - 1}"
             )
         return int(h)
+
+
+def highest(score: Weights, n: int) -> NDArray[np.int64]:
+    """The places of the ``n`` highest scores, highest first; among equals the lowest place first."""
+    if n == 1:
+        return np.array([np.argmax(score)])
+    return np.argsort(-score, kind="stable")[:n]
 
 
 class PredictionTable(FiniteClass):
@@ -91,20 +96,33 @@ class PredictionTable(FiniteClass):
             )
         self.n_labels = check_n_labels(n_labels)
         as_labels(np.where(table < 0, 0, table), n_labels)
-        self._table = table.astype(np.min_scalar_type(-n_labels))
-        self._table[table < 0] = ABSTAIN
+        compact = table.astype(np.min_scalar_type(-n_labels))
+        compact[table < 0] = ABSTAIN
         self.n_hypotheses, self.n_items = table.shape
+        # Equal rows are kept once: row _which[h] of _distinct is what h says, and _first are the lowest such h.
+        self._first, self._which = distinct_rows(compact)
+        self._distinct = compact if self._first.size == self.n_hypotheses else compact[self._first]
 
     def predictions(self, x: Examples) -> NDArray[np.integer]:
-        said: NDArray[np.integer] = self._table[:, self._items(x)]
+        said: NDArray[np.integer] = self._distinct[:, self._items(x)][self._which]
         return said
 
     def predict(self, h: Hypothesis, x: Examples) -> Labels:
-        said: Labels = self._table[self._row(h), self._items(x)].astype(np.int64)
+        said: Labels = self._distinct[self._which[self._row(h)], self._items(x)].astype(np.int64)
         return said
 
+    def on_sample(self, x: Examples, y: ArrayLike, n_threads: int = 1) -> OnSample:
+        labels, _ = self._checked_sample(x, y, np.zeros(n_examples(x)))
+        table = PackedTable(self._first.size)
+        table.append(self._distinct, self._items(x), labels, n_threads)
+        return PackedOnSample(table, self._first, self._which, n_threads)
+
     def _agreement(self, x: Examples, y: Labels, weight: Weights) -> Weights:
-        return weighted_agreement(self._table, self._items(x), y, weight)
+        return weighted_agreement(self._distinct, self._items(x), y, weight)[self._which]
+
+    def _columns(self, x: Examples, y: Labels, weight: Weights, n_columns: int) -> tuple[Hypothesis, ...]:
+        score = weighted_agreement(self._distinct, self._items(x), y, weight)
+        return tuple(self._first[highest(score, n_columns)].tolist())
 
     def _items(self, x: Examples) -> NDArray[np.int64]:
         items = as_whole_numbers(x, "examples")

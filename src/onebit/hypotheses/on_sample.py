@@ -58,13 +58,16 @@ class ErmOnSample(OnSample):
 
 
 class PackedOnSample(OnSample):
-    """A finite class on a sample, as bits. Row r of the table is hypothesis ``names[r]``."""
+    """A finite class on a sample, as bits: row r of the table is hypothesis ``names[r]``, h has the row ``row_of[h]``."""
 
     exact = True
 
-    def __init__(self, table: PackedTable, names: NDArray[np.int64], n_threads: int = 1) -> None:
+    def __init__(
+        self, table: PackedTable, names: NDArray[np.int64], row_of: NDArray[np.int64], n_threads: int = 1
+    ) -> None:
         self.table = table
         self._names = names
+        self._row_of = row_of
         self._n_threads = n_threads
         self.n_samples = table.n_samples
         self.n_hypotheses = table.n_hypotheses
@@ -74,7 +77,7 @@ class PackedOnSample(OnSample):
         return tuple(self._names[rows].tolist())
 
     def right(self, h: Hypothesis) -> Bools:
-        return self.table.right(np.searchsorted(self._names, h))
+        return self.table.right(self._row_of[h])
 
     def within_reach(self) -> Bools:
         return self.table.anyone_right()

@@ -103,7 +103,7 @@ def test_scaling_drops_the_promise() -> None:
     assert small.n_final == math.ceil(plan.n_final * 0.1)
     assert small.guarantee is None
     assert "phase 1 scaled by 1e-08" in small.origin
-    # A larger phase 1 draws more than it confirms: its steps grow with the root, rounded up, its batches with the square.
+    # A larger phase 1 draws more than it confirms: steps grow with the root and are rounded up.
     assert plan.scaled(phase_1=2).guarantee is None
 
 
