@@ -13,6 +13,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Answer": "onebit.records",
     "CallableRater": "onebit.raters",
+    "CertifiedLearner": "onebit.learners.certified",
     "CountingClass": "onebit.hypotheses.counting",
     "CoverPlan": "onebit.learners.schedule",
     "EstimatorClass": "onebit.hypotheses.estimator",

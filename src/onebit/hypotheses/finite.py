@@ -42,6 +42,10 @@ class FiniteClass(HypothesisClass):
         said: Labels = self.predictions(x)[self._row(h)].astype(np.int64)
         return said
 
+    def equal_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The hypotheses that are known to equal no earlier one, and for each hypothesis which of those it equals."""
+        return np.arange(self.n_hypotheses), np.arange(self.n_hypotheses)
+
     def agreement(self, x: Examples, y: ArrayLike, weight: ArrayLike) -> Weights:
         """sum_i weight[i] * [h(x[i]) == y[i]] for every h; shape (N,)."""
         labels, weights = self._checked_sample(x, y, weight)
@@ -110,6 +114,9 @@ class PredictionTable(FiniteClass):
     def predict(self, h: Hypothesis, x: Examples) -> Labels:
         said: Labels = self._distinct[self._which[self._row(h)], self._items(x)].astype(np.int64)
         return said
+
+    def equal_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        return self._first, self._which
 
     def on_sample(self, x: Examples, y: ArrayLike, n_threads: int = 1) -> OnSample:
         labels, _ = self._checked_sample(x, y, np.zeros(n_examples(x)))

@@ -58,7 +58,7 @@ class ErmOnSample(OnSample):
 
 
 class PackedOnSample(OnSample):
-    """A finite class on a sample, as bits: row r of the table is hypothesis ``names[r]``, h has the row ``row_of[h]``."""
+    """A finite class on a sample, as bits: row r of the table is hypothesis ``names[r]``, h has row ``row_of[h]``."""
 
     exact = True
 

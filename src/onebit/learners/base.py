@@ -15,11 +15,12 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuestionError, check_count
+from onebit.errors import check_count
 from onebit.estimate.bernstein import AccuracyIntervals
 from onebit.hypotheses.base import Examples, Hypothesis, HypothesisClass, Labels
 from onebit.hypotheses.counting import CountingClass
 from onebit.learners.items import ItemSource, Pool
+from onebit.learners.ledger import Ledger
 from onebit.randomness import RoundStream
 from onebit.records import Answer, Question, RunStatus, Status
 
@@ -81,9 +82,7 @@ class EpochLearner(Learner[R]):
         self._items = items
         self._n_labels = hypotheses.n_labels
         self._uniforms = RoundStream(seed, "rounds")
-        self._questions: list[Question] = []
-        self._answers: list[Answer | int | None] = []
-        self._n_open = 0
+        self._ledger = Ledger(self._n_labels)
         #: The number of the first question of each epoch so far.
         self._first_of_epoch = [0]
         self._stream_ended = False
@@ -104,12 +103,12 @@ class EpochLearner(Learner[R]):
         check_count("the number of questions asked for", n)
         self._settle()
         n = min(n, 0 if self._stream_ended else self._n_wanted())
-        first = len(self._questions)
+        first = len(self._ledger.questions)
         uniform = self._uniforms.uniforms(first, n)
         items = self._items.draw(uniform[:, 0])
         self._stream_ended |= items.size < n
         if items.size == 0:
-            return Status.WAIT if self._n_open else Status.DONE
+            return Status.WAIT if self._ledger.n_open else Status.DONE
         try:
             x = self._items.take(items)
             self._hypotheses.check_examples(x)
@@ -121,44 +120,15 @@ class EpochLearner(Learner[R]):
         asked = labels.tolist() if labels is not None else [None] * items.size
         rows = zip(items.tolist(), asked, propensity.tolist(), strict=True)
         new = tuple(Question(first + i, item, label, q, self._epoch) for i, (item, label, q) in enumerate(rows))
-        self._questions.extend(new)
-        self._answers.extend([None] * len(new))
-        self._n_open += len(new)
+        self._ledger.add(new)
         return new
 
     def tell(self, question_id: int, answer: Answer | int) -> None:
-        if not isinstance(question_id, int) or not 0 <= question_id < len(self._questions):
-            raise UnknownQuestionError(
-                f"question {question_id!r} was never asked; {len(self._questions)} questions have been asked so far, "
-                "numbered from 0"
-            )
-        given = self._answers[question_id]
-        if given is not None:
-            said = given.value if isinstance(given, Answer) else given
-            raise AlreadyAnsweredError(
-                f"question {question_id} already has the answer {said}; an answer counts once or the estimate is biased"
-            )
-        self._check_answer(self._questions[question_id], answer)
-        self._answers[question_id] = answer
-        self._n_open -= 1
-
-    def _check_answer(self, question: Question, answer: object) -> None:
-        if isinstance(answer, Answer):
-            if question.label is None and answer is not Answer.CANT_TELL:
-                raise InvalidInputError(
-                    f"question {question.id} asks for the label itself; the answer was {answer.value}"
-                )
-        elif question.label is not None:
-            raise InvalidInputError(
-                f"question {question.id} asks whether label {question.label} is right; the answer was {answer!r} and "
-                "must be Answer.YES, Answer.NO or Answer.CANT_TELL"
-            )
-        elif not isinstance(answer, int | np.integer) or isinstance(answer, bool) or not 0 <= answer < self._n_labels:
-            raise InvalidInputError(f"the answer {answer!r} is not a label; labels are 0 to {self._n_labels - 1}")
+        self._ledger.record(question_id, answer)
 
     def _settle(self) -> None:
-        while self._n_open == 0 and self._close_epoch():
-            self._first_of_epoch.append(len(self._questions))
+        while self._ledger.n_open == 0 and self._close_epoch():
+            self._first_of_epoch.append(len(self._ledger.questions))
 
     @property
     def _epoch(self) -> int:
@@ -166,8 +136,8 @@ class EpochLearner(Learner[R]):
 
     def _ids(self, epoch: int) -> range:
         """The numbers of the questions of an epoch; none if it has not begun."""
-        first = self._first_of_epoch[epoch] if epoch <= self._epoch else len(self._questions)
-        return range(first, self._first_of_epoch[epoch + 1] if epoch < self._epoch else len(self._questions))
+        first = self._first_of_epoch[epoch] if epoch <= self._epoch else len(self._ledger.questions)
+        return range(first, self._first_of_epoch[epoch + 1] if epoch < self._epoch else len(self._ledger.questions))
 
     def _n_asked(self, epoch: int) -> int:
         return len(self._ids(epoch))
@@ -178,21 +148,17 @@ class EpochLearner(Learner[R]):
     def _rounds(self, epoch: int) -> tuple[list[Question], list[Answer | int | None]]:
         """The questions of an epoch, in the order asked, and their answers."""
         ids = self._ids(epoch)
-        return self._questions[ids.start : ids.stop], self._answers[ids.start : ids.stop]
+        return self._ledger.questions[ids.start : ids.stop], self._ledger.answers[ids.start : ids.stop]
 
     def _status(self, complete: bool) -> RunStatus:
         if complete:
             return RunStatus.COMPLETE
-        if self._n_open == 0 and self._stream_ended:
+        if self._ledger.n_open == 0 and self._stream_ended:
             return RunStatus.EXHAUSTED
-        return RunStatus.BUDGET if self._n_open == 0 and self._n_wanted() == 0 else RunStatus.RUNNING
+        return RunStatus.BUDGET if self._ledger.n_open == 0 and self._n_wanted() == 0 else RunStatus.RUNNING
 
     def _examples(self, questions: list[Question]) -> Examples:
         return self._items.take(np.array([q.item for q in questions], dtype=np.int64))
-
-    @property
-    def _n_answered(self) -> int:
-        return len(self._questions) - self._n_open
 
 
 def run(

@@ -44,7 +44,7 @@ class OnePhaseLearner(EpochLearner[Result]):
         return Result(
             status=self._status(complete=end is not None),
             promise=after_the_fact(self._hypotheses, self._delta),
-            n_rounds=self._n_answered,
+            n_rounds=self._ledger.n_answered,
             chosen=end.chosen if end else None,
             oracle_calls=self._hypotheses.n_calls,
             intervals=end.intervals if end else None,
@@ -52,7 +52,7 @@ class OnePhaseLearner(EpochLearner[Result]):
         )
 
     def _n_wanted(self) -> int:
-        return self._n_rounds - len(self._questions)
+        return self._n_rounds - len(self._ledger.questions)
 
     def _close_epoch(self) -> bool:
         if self._epoch > 0 or self._n_wanted() > 0:

@@ -95,7 +95,7 @@ class PaperLearner(EpochLearner[PaperResult]):
         return PaperResult(
             status=self._status(complete=end is not None),
             promise=self._promise(),
-            n_rounds=self._n_answered,
+            n_rounds=self._ledger.n_answered,
             chosen=end.chosen if end else None,
             oracle_calls=self._hypotheses.n_calls,
             intervals=end.intervals if end else None,
@@ -108,7 +108,7 @@ class PaperLearner(EpochLearner[PaperResult]):
 
     def tell(self, question_id: int, answer: Answer | int) -> None:
         super().tell(question_id, answer)
-        self._n_yes += answer is Answer.YES and self._questions[question_id].epoch == 0
+        self._n_yes += answer is Answer.YES and self._ledger.questions[question_id].epoch == 0
 
     def _n_wanted(self) -> int:
         if self._epoch == 0:
