@@ -3,11 +3,14 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+# The benchmarks' own extra is large, so only they install it.
+BENCH_READY := $(VENV)/.bench-ready
 # Folder with the real prediction tables; benchmarks that need a missing file say so and are skipped.
 ONEBIT_DATA ?=
 export ONEBIT_DATA
 
-BENCHMARKS := $(filter-out harness,$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/[a-z]*.py)))
+# Those of the files that are run; the others are what they share.
+BENCHMARKS := $(filter-out harness clusters rival_solvers,$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/[a-z]*.py)))
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint format bench lock clean $(addprefix bench-,$(BENCHMARKS))
@@ -33,13 +36,16 @@ format: $(READY)  ## rewrite the code in the project's style
 
 bench: $(addprefix bench-,$(BENCHMARKS))  ## run every benchmark; finished cases are kept, so it resumes
 
-$(addprefix bench-,$(BENCHMARKS)): bench-%: $(READY)
+$(addprefix bench-,$(BENCHMARKS)): bench-%: $(BENCH_READY)
 	$(BIN)/python -m benchmarks.$*
 
-lock: $(READY)  ## solve the versions anew into requirements.lock
+COMPILE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 \
+  --generate-hashes --no-emit-index-url --no-header --upgrade --quiet
+
+lock: $(READY)  ## solve the versions anew into requirements.lock and requirements-bench.lock
 	$(BIN)/pip install --quiet uv
-	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --python-version 3.11 \
-	  --generate-hashes --no-emit-index-url --no-header --upgrade --quiet -o requirements.lock
+	$(COMPILE) --extra dev -o requirements.lock
+	$(COMPILE) --extra bench --constraint requirements.lock -o requirements-bench.lock
 
 clean:  ## remove the environment, caches and benchmark results
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis benchmarks/results
@@ -52,3 +58,7 @@ $(READY): requirements.lock pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-build-isolation --no-deps -e .
 	touch $(READY)
+
+$(BENCH_READY): $(READY) requirements-bench.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --require-hashes -r requirements-bench.lock
+	touch $(BENCH_READY)

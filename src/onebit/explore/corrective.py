@@ -34,7 +34,8 @@ Array = NDArray[np.float64]
 
 #: New hypotheses a pass, and for classes of at least LARGE, where a pass costs more than the work on its columns.
 N_COLUMNS, N_COLUMNS_LARGE, LARGE = 10, 50, 100_000
-#: The inner problem is solved to this share of the tolerance, so that what is left of the gap is new columns' alone.
+#: The inner problem is solved to this share of the tolerance, so that what is left of the gap is new columns' alone; on
+#: the way there, to this share of the gap's square, since the next columns will move the mixture anyway.
 INNER_SHARE = 0.1
 MAX_NEWTON_STEPS = 100
 #: Share of the predicted decrease that a step must bring.
@@ -110,27 +111,39 @@ def corrective_frank_wolfe(
         active.add(found, np.eye(1, len(found))[0])
     else:
         active.add(start.hypotheses, start.probabilities)
+    inner = INNER_SHARE * tolerance
     for n_passes in range(2 if start is None else 1, max_passes + 1):
-        active.correct(INNER_SHARE * tolerance)
+        active.correct(inner)
         # Samples on which nobody is right would only coarsen what the oracle can tell apart.
         slope = np.where(reach, (1 - barrier.gamma) * barrier.weight / active.Q, 0.0)
         found = oracle.best(slope, n_columns)
         gap = float(slope @ oracle.right(found[0]) + (barrier.weight * barrier.floor / active.Q).sum() - 1)
         if observe is not None:
             observe(n_passes, gap)
-        # Without a new hypothesis, this is as far as rounding lets the inner problem go.
-        if gap <= tolerance or not active.add(found, np.zeros(len(found))):
+        if gap <= tolerance:
             break
+        grew = active.add(found, np.zeros(len(found)))
+        if not grew and gap > inner:
+            # What is in play was not solved as far as asked: this is as far as rounding lets it go.
+            break
+        inner = INNER_SHARE * max(tolerance, min(gap, 1.0) ** 2 if grew else 0.0)
     return Solution(active.mixture(), max(gap, 0.0), n_passes, gap <= tolerance, oracle.exact)
 
 
 def solve_paper_potential(
     hypotheses: HypothesisClass, x: Examples, y: Labels, gamma: float, tolerance: float
 ) -> Solution:
-    """Minimise the paper's potential over the confirmed samples (x, y)."""
+    """Minimise the paper's potential over the confirmed samples (x, y).
+
+    Items of a table that were confirmed more than once become one sample with their joint weight.
+    """
     if y.size == 0:
         raise InvalidInputError("there is no sample; the potential needs at least one confirmed example")
-    barrier = Barrier.of_paper(y.size, gamma, hypotheses.n_labels)
+    weight = np.full(y.size, 1 / y.size)
+    if np.ndim(x) == 1 and np.asarray(x).dtype.kind in "iu":
+        pairs, times = np.unique(np.stack([np.asarray(x, dtype=np.int64), y]), axis=1, return_counts=True)
+        (x, y), weight = pairs, times / y.size
+    barrier = Barrier(weight, np.full(y.size, gamma / hypotheses.n_labels), gamma)
     return corrective_frank_wolfe(hypotheses.on_sample(x, y), barrier, tolerance)
 
 
