@@ -1,14 +1,27 @@
-"""Raters: whoever answers "is this label right?"."""
+"""Raters: whoever answers "is this label right?"; simulated ones who err, can't tell, or answer late.
+
+What a simulated rater says depends on its seed, the item and the label alone: asked again, it says the same.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import math
+from collections import deque
 from collections.abc import Callable
+from heapq import heappop, heappush
+from typing import Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from onebit.errors import InvalidInputError
-from onebit.records import Answer, Question
+from onebit.errors import InvalidInputError, OnebitError, check_count, check_fraction
+from onebit.records import Answer, Question, Status
+
+Rater = Callable[[Question], Answer | int]
+
+#: How often the answer to one question may be lost before the simulation is given up.
+MOST_ATTEMPTS = 1000
 
 
 class SimulatedRater:
@@ -33,6 +46,50 @@ class SimulatedRater:
         return Answer.YES if question.label == truth else Answer.NO
 
 
+class ErringRater:
+    """A rater who says no to the right label with probability ``f_no``, and yes to a wrong one with ``f_yes``.
+
+    A single number is the same for every item and label, as a certificate about accuracy requires; an array has a
+    rate for each item. Asked for the label itself it raises InvalidInputError: the rates do not say what it would give.
+
+    >>> ErringRater([2, 0], f_no=1.0, f_yes=0.0)(Question(id=0, item=1, label=0, propensity=0.5, epoch=0))
+    <Answer.NO: 'no'>
+    """
+
+    def __init__(self, truth: ArrayLike, *, f_no: ArrayLike, f_yes: ArrayLike, seed: int = 0) -> None:
+        self._knows = SimulatedRater(truth)
+        self._f_no = _Rate("f_no", f_no, n_items=np.size(truth))
+        self._f_yes = _Rate("f_yes", f_yes, n_items=np.size(truth))
+        self._seed = check_count("seed", seed, least=0)
+
+    def __call__(self, question: Question) -> Answer:
+        if question.label is None:
+            raise InvalidInputError(
+                f"question {question.id} asks for the label itself; this rater's errors are those of yes/no answers. "
+                "Use SimulatedRater, or a protocol that asks about labels"
+            )
+        right = self._knows(question) is Answer.YES
+        rate = self._f_no if right else self._f_yes
+        errs = _uniform(self._seed, "errs", question.item, question.label) < rate.at(question.item)
+        return Answer.YES if right != errs else Answer.NO
+
+
+class UnsureRater:
+    """Another rater, who can't tell on some items: on each with ``probability``, one number or one for each item.
+
+    Whether it can tell depends on the item and not on the label asked, as certificates assume.
+    """
+
+    def __init__(self, rater: Rater, probability: ArrayLike, *, seed: int = 0) -> None:
+        self._rater = rater
+        self._probability = _Rate("the probability of can't tell", probability)
+        self._seed = check_count("seed", seed, least=0)
+
+    def __call__(self, question: Question) -> Answer | int:
+        cant_tell = _uniform(self._seed, "can't tell", question.item) < self._probability.at(question.item)
+        return Answer.CANT_TELL if cant_tell else self._rater(question)
+
+
 class CallableRater:
     """A rater behind a function: ``answer(item, label)`` says True for yes, False for no, None for can't tell.
 
@@ -51,3 +108,115 @@ class CallableRater:
         if not isinstance(said, bool | np.bool_):
             raise InvalidInputError(f"the answer was {said!r}; it must be True, False, None or an Answer")
         return Answer.YES if said else Answer.NO
+
+
+class RandomDelays:
+    """How long answers take: exponential with the mean given, one number or one for each item; some are lost.
+
+    Each attempt at a question has a delay of its own; a lost answer takes forever.
+    """
+
+    def __init__(self, mean: ArrayLike = 1.0, *, lost: float = 0.0, seed: int = 0) -> None:
+        self._mean = _Rate("the mean delay", mean, most=math.inf)
+        # An answer that is always lost would be waited for without end.
+        self._lost = lost if lost == 0 else check_fraction("the share of lost answers", lost)
+        self._seed = check_count("seed", seed, least=0)
+
+    def __call__(self, question: Question, attempt: int) -> float:
+        if _uniform(self._seed, "lost", question.id, attempt) < self._lost:
+            return math.inf
+        return -self._mean.at(question.item) * math.log1p(-_uniform(self._seed, "delay", question.id, attempt))
+
+
+R_co = TypeVar("R_co", covariant=True)
+
+
+class AskTell(Protocol[R_co]):
+    """What :func:`run_with_delays` needs of a learner."""
+
+    @property
+    def result(self) -> R_co: ...
+
+    def ask(self, n: int = 1) -> tuple[Question, ...] | Status: ...
+
+    def tell(self, question_id: int, answer: Answer | int) -> None: ...
+
+
+def run_with_delays(
+    learner: AskTell[R_co],
+    rater: Rater,
+    delay: Callable[[Question, int], float],
+    *,
+    n_raters: int = 4,
+    patience: float = 10.0,
+) -> R_co:
+    """Run a learner with several raters who answer late, out of order, or not at all.
+
+    Each of ``n_raters`` holds one question at a time and answers as ``rater`` does, ``delay(question, attempt)`` later.
+    What has not come within ``patience`` is lost, and the same question is given out again as the next attempt:
+    none is ever dropped, since answers that are missing for a reason would bias what is left. Time is simulated.
+    """
+    check_count("n_raters", n_raters)
+    if not patience > 0:
+        raise InvalidInputError(f"patience is {patience!r}; it must be above 0, or every answer would be lost")
+    now, n_given = 0.0, 0
+    again: deque[tuple[Question, int]] = deque()
+    held: list[tuple[float, int, Question, int, bool]] = []
+    while True:
+        while len(held) < n_raters and (given := again.popleft() if again else _new_question(learner)) is not None:
+            question, attempt = given
+            wait = _checked_delay(delay(question, attempt), question, attempt)
+            heappush(held, (now + min(wait, patience), n_given, question, attempt, wait <= patience))
+            n_given += 1
+        if not held:
+            return learner.result
+        now, _, question, attempt, came = heappop(held)
+        if came:
+            learner.tell(question.id, rater(question))
+        else:
+            again.append((question, attempt + 1))
+
+
+def _new_question(learner: AskTell[object]) -> tuple[Question, int] | None:
+    asked = learner.ask(1)
+    return (asked[0], 0) if isinstance(asked, tuple) else None
+
+
+def _checked_delay(wait: float, question: Question, attempt: int) -> float:
+    if not wait >= 0:
+        raise InvalidInputError(f"the delay of question {question.id} is {wait!r}; it must be at least 0")
+    if attempt >= MOST_ATTEMPTS:
+        raise OnebitError(
+            f"the answer to question {question.id} was lost {attempt} times; make delays shorter or patience longer"
+        )
+    return wait
+
+
+class _Rate:
+    """A number from 0 to ``most`` for every item: the same for all, or one for each."""
+
+    def __init__(self, name: str, value: ArrayLike, n_items: int | None = None, most: float = 1.0) -> None:
+        rates = np.asarray(value)
+        if rates.dtype.kind not in "iuf" or rates.ndim > 1:
+            raise InvalidInputError(f"{name} is {value!r}; give a number, or an array with one for each item")
+        if rates.ndim == 1 and n_items is not None and rates.size != n_items:
+            raise InvalidInputError(f"{name} has {rates.size} numbers for {n_items} items; give one, or one for each")
+        # Written so that NaN is refused too.
+        if not ((rates >= 0) & (rates <= most) & np.isfinite(rates)).all():
+            raise InvalidInputError(f"{name} is {value!r}; it must be from 0 to {most:g}, and finite")
+        self._name = name
+        self._rates: float | list[float] = rates.astype(np.float64).tolist()
+
+    def at(self, item: int) -> float:
+        if isinstance(self._rates, float):
+            return self._rates
+        if not 0 <= item < len(self._rates):
+            raise InvalidInputError(f"{self._name} was given for items 0 to {len(self._rates) - 1}, not for {item}")
+        return self._rates[item]
+
+
+def _uniform(seed: int, name: str, *key: int) -> float:
+    """A number on [0, 1) that depends on nothing but the seed, the name of its use and the key."""
+    digest = hashlib.blake2b("/".join(map(str, (seed, name, *key))).encode(), digest_size=8).digest()
+    # A double holds 53 bits; more could round up to 1.
+    return (int.from_bytes(digest, "big") >> 11) / 2**53

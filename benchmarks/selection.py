@@ -1,0 +1,287 @@
+"""How many answers it takes to name the best model within eps = .01 with probability .95, on real prediction tables.
+
+Every row of the design's table, beside the numbers of its prototype: yes/no answers, or labels, until certified. All
+rows bet with the same wealth and stop by the same rule; they differ in what they ask. The certified learner runs with
+seeds 0 to 9 (mean, and standard error of the mean); the two that ask about all K labels run with seed 0, up to three
+million answers. A stream is simulated by independent draws from the table, and "best" on it means best on the table.
+Counts of answers depend on the seed alone; seconds are those of one seed on one core, and noisy.
+
+The last case is a million rounds of a stream at an eps so small that the run cannot end: seconds and memory.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+import numpy as np
+from benchmarks.harness import Case, data_file, prediction_table, run_cases
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from onebit.estimate.betting import IndependentWealth, bets_within
+from onebit.explore.corrective import solve_paper_potential
+from onebit.explore.mixture import Mixture
+from onebit.explore.potential import W_gamma
+from onebit.hypotheses.finite import PredictionTable
+from onebit.learners.base import run
+from onebit.learners.certified import EPOCH_SHARE, MIN_ROUNDS, CertifiedLearner, CertifiedResult, Protocol
+from onebit.learners.items import ItemSource, Pool, Stream
+from onebit.learners.paper import GAP
+from onebit.randomness import generator
+from onebit.raters import SimulatedRater
+from onebit.records import RunStatus
+
+EPS, DELTA = 0.01, 0.05
+N_SEEDS = 10
+CAP = 3_000_000
+#: The paper's phases: share of uniform guesses, and confirmed samples of phase 1 for each label.
+GAMMA, CONFIRMED = 0.5, 20
+#: Draws that a simulated stream holds; a run that needs more fails, and says so.
+STREAM_LENGTH = 1_000_000
+NEVER_SHOWN = 1e-4
+
+TABLES = ("letter_models.npz", "clinc150_models.npz", "imagenetv2.npz", "mmlu_pro.npz")
+#: From the design's prototype, for the tables in this order; None where it was capped (3,153,770) or had no such row.
+PROTOTYPE: dict[str, tuple[int | None, ...]] = {
+    "uniform over K": (138_706, 2_018_413, None, 4_882),
+    "paper's two phases": (71_018, 216_727, None, 3_906),
+    "labels, passive, stream": (6_586, 7_306, 15_317, 1_072),
+    "one-shot, stream": (3_959, 6_810, 14_168, 1_717),
+    "one-shot, pool": (None, None, None, None),
+    "labels, passive, pool": (4_023, 4_601, 5_807, 720),
+    "labels where survivors differ, pool": (800, 1_107, 2_215, 480),
+    "follow-up, pool": (1_039, 1_589, 4_485, 829),
+}
+MILLION = "one-shot, stream, a million rounds"
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A table: what the distinct models say (N, n), whether that is right, and the truth (n,)."""
+
+    hypotheses: PredictionTable
+    said: np.ndarray
+    right: np.ndarray
+    truth: np.ndarray
+
+    @property
+    def accuracy(self) -> np.ndarray:
+        return self.right.mean(axis=1)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One run: the answers it took, the true excess error of what it named, and whether it was capped."""
+
+    n_answers: int
+    excess: float
+    capped: bool = False
+
+
+@lru_cache(maxsize=1)
+def problem(name: str) -> Problem:
+    """The table ``name``, each of several equal models once."""
+    table = prediction_table(name)
+    if table is None:
+        raise FileNotFoundError(name)
+    predictions, truth, n_labels = table
+    first, _ = PredictionTable(predictions, n_labels).equal_rows()
+    said = predictions[first].astype(np.int64)
+    return Problem(PredictionTable(said, n_labels), said, said == truth, truth.astype(np.int64))
+
+
+def certified(kind: str, protocol: Protocol, passive: bool, on: Problem, seed: int) -> Outcome:
+    """A run of the certified learner on a pool or a stream."""
+    n_items = on.truth.size
+    items: ItemSource = Pool(np.arange(n_items))
+    truth = on.truth
+    if kind == "stream":
+        drawn = generator(seed, "stream").integers(0, n_items, STREAM_LENGTH)
+        items, truth = Stream(drawn.tolist()), truth[drawn]
+    learner = CertifiedLearner(
+        on.hypotheses, items, eps=EPS, delta=DELTA, protocol=protocol, passive=passive, seed=seed
+    )
+    result: CertifiedResult = run(learner, SimulatedRater(truth))
+    if result.status is not RunStatus.COMPLETE:
+        raise RuntimeError(f"{protocol} on a {kind}, seed {seed}, was not certified: {result.status.value}")
+    return Outcome(result.n_answers, on.accuracy.max() - on.accuracy[result.chosen])
+
+
+class AllLabels:
+    """Asks about all K labels in every round, uniformly and then, if ``mixes``, as the paper's phase 2 does.
+
+    No round is free and what is eliminated goes on being asked about. The betting wealth and the stopping rule are
+    the certified learner's, and both phases count.
+    """
+
+    def __init__(self, mixes: bool, on: Problem, seed: int) -> None:
+        self._mixes, self._on = mixes, on
+        self._rng = generator(seed, "all labels")
+        self._n_labels = on.hypotheses.n_labels
+        n_hypotheses = on.said.shape[0]
+        self._wealth = IndependentWealth(n_hypotheses)
+        self._threshold = math.log((n_hypotheses - 1) / DELTA)
+        self._score = np.zeros(n_hypotheses)
+        self._survives = np.ones(n_hypotheses, dtype=np.bool_)
+        self._confirmed = np.empty(0, dtype=np.int64)
+        self._mixture: Mixture | None = None
+
+    def run(self) -> Outcome:
+        n_rounds, over = 0, False
+        while not over and n_rounds < CAP:
+            n_new = min(max(MIN_ROUNDS, math.ceil(EPOCH_SHARE * n_rounds)), CAP - n_rounds)
+            self._ask(n_new)
+            n_rounds += n_new
+            over = self._is_over()
+        accuracy = self._on.accuracy
+        return Outcome(n_rounds, accuracy.max() - accuracy[self._leader], capped=not over)
+
+    @property
+    def _leader(self) -> int:
+        return int(np.argmax(np.where(self._survives, self._score, -1)))
+
+    def _ask(self, n_rounds: int) -> None:
+        """A batch of rounds; phase 2 begins with the batch after the one that confirms enough."""
+        if self._mixture is None and self._mixes and self._confirmed.size >= CONFIRMED * self._n_labels:
+            x, y = self._confirmed, self._on.truth[self._confirmed]
+            self._mixture = solve_paper_potential(self._on.hypotheses, x, y, GAMMA, GAP).mixture
+        items = self._rng.integers(0, self._on.truth.size, n_rounds)
+        label = self._draw_labels(items)
+        found = items[label == self._on.truth[items]]
+        value = 1 / self._propensity_of_truth(found)
+        right = self._on.right[:, found]
+        largest = self._n_labels if self._mixture is None else self._n_labels / GAMMA
+        self._wealth.add(bets_within(largest, EPS), n_rounds, right, value)
+        self._score += right @ value
+        if self._mixture is None:
+            self._confirmed = np.append(self._confirmed, found)
+
+    def _draw_labels(self, items: np.ndarray) -> np.ndarray:
+        guess = self._rng.integers(0, self._n_labels, items.size)
+        if self._mixture is None:
+            return guess
+        drawn = self._rng.choice(self._mixture.hypotheses, items.size, p=self._mixture.probabilities)
+        label = self._on.said[drawn, items]
+        return np.where((self._rng.random(items.size) < GAMMA) | (label < 0), guess, label)
+
+    def _propensity_of_truth(self, items: np.ndarray) -> np.ndarray:
+        if self._mixture is None:
+            return np.full(items.size, 1 / self._n_labels)
+        rows, p = np.array(self._mixture.hypotheses), self._mixture.probabilities
+        # The mass of those who abstain is spread evenly, as the draw spreads it.
+        W = p @ self._on.right[np.ix_(rows, items)] + p @ (self._on.said[np.ix_(rows, items)] < 0) / self._n_labels
+        return W_gamma(W, GAMMA, self._n_labels)
+
+    def _is_over(self) -> bool:
+        """Take out what is shown to be worse than the leader; whether no other can be ahead by eps."""
+        leader = self._leader
+        behind = self._wealth.log_wealth(leader, 0.0) >= self._threshold
+        behind[leader] = False
+        self._survives &= ~behind
+        rivals = self._survives.copy()
+        rivals[leader] = False
+        return bool((self._wealth.log_wealth(leader, EPS)[rivals] >= self._threshold).all())
+
+
+METHODS: dict[str, Callable[[Problem, int], Outcome]] = {
+    "uniform over K": lambda on, seed: AllLabels(False, on, seed).run(),
+    "paper's two phases": lambda on, seed: AllLabels(True, on, seed).run(),
+    "labels, passive, stream": partial(certified, "stream", "labels", True),
+    "one-shot, stream": partial(certified, "stream", "one-shot", False),
+    "one-shot, pool": partial(certified, "pool", "one-shot", False),
+    "labels, passive, pool": partial(certified, "pool", "labels", True),
+    "labels where survivors differ, pool": partial(certified, "pool", "labels", False),
+    "follow-up, pool": partial(certified, "pool", "follow-up", False),
+}
+
+
+def cases() -> Iterator[Case]:
+    present = [name for name in TABLES if data_file(name) is not None]
+    for name in present:
+        for method in METHODS:
+            n_seeds = 1 if method in ("uniform over K", "paper's two phases") else N_SEEDS
+            yield {"table": name, "method": method, "seeds": n_seeds}
+    if "imagenetv2.npz" in present:
+        yield {"table": "imagenetv2.npz", "method": MILLION, "seeds": 1}
+
+
+def measure(case: Case) -> Case:
+    if case["method"] == MILLION:
+        return in_own_process(case["table"])
+    on = problem(case["table"])
+    start = time.perf_counter()
+    with threadpool_limits(1):
+        outcomes = [METHODS[case["method"]](on, seed) for seed in range(case["seeds"])]
+    seconds = (time.perf_counter() - start) / case["seeds"]
+    answers = np.array([each.n_answers for each in outcomes])
+    capped = any(each.capped for each in outcomes)
+    known = PROTOTYPE[case["method"]][TABLES.index(case["table"])]
+    return {
+        "answers": f"> {CAP:,}" if capped else round(float(answers.mean())),
+        "standard error": round(float(answers.std(ddof=1)) / math.sqrt(answers.size)) if answers.size > 1 else None,
+        "prototype": known,
+        "ratio": None if known is None or capped else float(answers.mean()) / known,
+        "largest excess": float(max(each.excess for each in outcomes)),
+        "seconds": seconds,
+    }
+
+
+def in_own_process(name: str) -> Case:
+    """The million rounds in a process of their own, for the memory that they alone take."""
+    command = [sys.executable, "-m", "benchmarks.selection", name]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    figures: Case = json.loads(done.stdout.splitlines()[-1])
+    return figures
+
+
+def million_rounds(name: str) -> Case:
+    on = problem(name)
+    drawn = generator(0, "stream").integers(0, on.truth.size, 1_000_000)
+    rater = SimulatedRater(on.truth[drawn])
+    learner = CertifiedLearner(on.hypotheses, Stream(drawn.tolist()), eps=NEVER_SHOWN, delta=DELTA, seed=0)
+    before, start = peak_megabytes(), time.perf_counter()
+    with threadpool_limits(1):
+        result = run(learner, rater)
+    seconds = time.perf_counter() - start
+    return {
+        "answers": result.n_answers,
+        "largest excess": float(on.accuracy.max() - on.accuracy[result.chosen]),
+        "seconds": seconds,
+        "rounds": result.n_rounds,
+        "MB before": before,
+        "MB at most": peak_megabytes(),
+    }
+
+
+def peak_megabytes() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def report(rows: list[Case]) -> None:
+    """One line for each method and table, in the order of the design's table: ours, the prototype's, their ratio."""
+    print(f"{'':36} {'':16} {'answers':>12} {'+-':>5} {'prototype':>10} {'ratio':>6} {'excess':>7} {'seconds':>8}")
+    for method in METHODS:
+        for row in (row for row in rows if row["method"] == method):
+            table = row["table"].removesuffix(".npz")
+            answers = row["answers"] if isinstance(row["answers"], str) else f"{row['answers']:,}"
+            error = "" if row["standard error"] is None else f"{row['standard error']:,}"
+            prototype = "" if row["prototype"] is None else f"{row['prototype']:,}"
+            ratio = "" if row["ratio"] is None else f"{row['ratio']:.2f}"
+            print(
+                f"{method:36} {table:16} {answers:>12} {error:>5} {prototype:>10} {ratio:>6} "
+                f"{row['largest excess']:7.4f} {row['seconds']:8.2f}"
+            )
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        print(json.dumps(million_rounds(sys.argv[1])))
+    else:
+        report(run_cases("selection", cases(), measure))
