@@ -71,15 +71,18 @@ class Wealth(ABC):
 
 @dataclass(frozen=True, eq=False)
 class _Rounds:
-    """One epoch: its bets, how many rounds it had, and those in which somebody was found right.
+    """One epoch: its bets, how many rounds it had, and those that were not nil for everybody.
 
-    In round i of these, X_i(h) = value[i] * right[h, i]; in all other rounds X is 0 for everybody.
+    In the rounds in which somebody was found right, X_i(h) = value[i] * right[h, i]. In *conceded* rounds nothing was
+    asked, and whoever says something else than g, ``conceded`` (N, k) being what they say, is taken to be right and g
+    to be wrong: D = 1. In all other rounds X is 0 for everybody.
     """
 
     bets: Floats
     n_rounds: int
     right: Bools
     value: Floats
+    conceded: NDArray[np.integer]
 
 
 class IndependentWealth(Wealth):
@@ -89,9 +92,15 @@ class IndependentWealth(Wealth):
         super().__init__(n_hypotheses)
         self._epochs: list[_Rounds] = []
 
-    def add(self, bets: Floats, n_rounds: int, right: Bools, value: Floats) -> None:
-        """An epoch of ``n_rounds`` rounds; ``right`` (N, k) and ``value`` (k,) for those with somebody right."""
-        self._epochs.append(_Rounds(bets, n_rounds, right, value))
+    def add(
+        self, bets: Floats, n_rounds: int, right: Bools, value: Floats, conceded: NDArray[np.integer] | None = None
+    ) -> None:
+        """An epoch of ``n_rounds`` rounds: ``right`` (N, k) and ``value`` (k,) for those with somebody right.
+
+        ``conceded`` (N, l) is what the hypotheses say in conceded rounds.
+        """
+        nothing = np.empty((self.n_hypotheses, 0), dtype=np.int64)
+        self._epochs.append(_Rounds(bets, n_rounds, right, value, nothing if conceded is None else conceded))
 
     def _n_epochs(self) -> int:
         return len(self._epochs)
@@ -109,7 +118,7 @@ def _log_factors(epoch: _Rounds, leader: int, c: float) -> Floats:
     """sum over the rounds of log(1 - bet (D - c)) for every bet and h; shape (n_bets, N).
 
     A round with D = 0 adds log(1 + bet c). Where the leader is right, being wrong has D = -value; where it is wrong,
-    being right has D = value.
+    being right has D = value. In a conceded round, to differ has D = 1.
     """
     bet = epoch.bets[:, None]
     at_zero = np.log1p(bet * c)
@@ -117,6 +126,8 @@ def _log_factors(epoch: _Rounds, leader: int, c: float) -> Floats:
     behind = np.log1p(bet * (epoch.value[leader_right] + c)) - at_zero
     ahead = np.log1p(-bet * (epoch.value[~leader_right] - c)) - at_zero
     moved = behind @ (~epoch.right[:, leader_right]).T + ahead @ epoch.right[:, ~leader_right].T
+    differing = (epoch.conceded != epoch.conceded[leader]).sum(axis=1)
+    moved = moved + (np.log1p(-bet * (1 - c)) - at_zero) * differing
     total: Floats = moved + epoch.n_rounds * at_zero
     return total
 

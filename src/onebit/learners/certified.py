@@ -18,8 +18,9 @@ from numpy.typing import NDArray
 from onebit.errors import InvalidInputError, check_count, check_fraction
 from onebit.estimate.betting import bets_within
 from onebit.hypotheses.finite import FiniteClass
+from onebit.kernels.distinct import distinct_rows
 from onebit.learners.base import Learner, Result
-from onebit.learners.evidence import Drawn, Evidence, IndependentEvidence, PoolEvidence, Settled, contested
+from onebit.learners.evidence import Drawn, Evidence, IndependentEvidence, PoolEvidence, Settled, contested, n_labels_at
 from onebit.learners.items import ItemSource, Pool
 from onebit.learners.ledger import Ledger
 from onebit.learners.planning import (
@@ -39,8 +40,10 @@ Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 #: An epoch has this share of the rounds so far, and at least so many; exact rounds, which say more, may be fewer.
-EPOCH_SHARE = 0.06
-MIN_ROUNDS, MIN_EXACT_ROUNDS = 64, 16
+EPOCH_SHARE = 0.03
+MIN_ROUNDS, MIN_EXACT_ROUNDS = 64, 8
+#: Share of eps that conceded examples, those with too many labels, may take of the population.
+CONCEDED_SHARE = 0.1
 #: Confirmed samples below which the votes of the models stand in for them, and the most that are planned with.
 ENOUGH_CONFIRMED, MOST_PLANNED = 50, 2000
 #: gamma behind the order of labels in follow-up questions, where it is no probability.
@@ -69,7 +72,11 @@ class CertifiedResult(Result):
 
 @dataclass(frozen=True, eq=False)
 class EpochRecord:
-    """What was frozen before an epoch's first example was drawn. Rows count the distinct hypotheses."""
+    """What was frozen before an epoch's first example was drawn. Rows count the distinct hypotheses.
+
+    In one-shot, an example to which survivors give more than ``widest`` labels is conceded: it is not asked about, and
+    counts for whoever differs from the leader.
+    """
 
     number: int
     first_round: int
@@ -77,15 +84,17 @@ class EpochRecord:
     leader: int
     survivors: Ints
     exploration: Exploration
-    largest: float
+    widest: int
     bets: Floats
 
 
 class _Epoch:
     """An epoch under way: what was drawn, what is still to be asked in each round, and what was found."""
 
-    def __init__(self, record: EpochRecord, drawn: Drawn, costs: NDArray[np.bool_]) -> None:
-        self.record, self.drawn = record, drawn
+    def __init__(
+        self, record: EpochRecord, drawn: Drawn, costs: NDArray[np.bool_], conceded: NDArray[np.bool_]
+    ) -> None:
+        self.record, self.drawn, self.conceded = record, drawn, conceded
         n = drawn.items.size
         self.unsettled = int(costs.sum())
         self.is_settled = ~costs
@@ -102,7 +111,7 @@ class _Epoch:
         """The rounds before the first that is unsettled: wealth uses a beginning of the sequence, never a selection."""
         n = self.is_settled.size if self.is_settled.all() else int(np.argmin(self.is_settled))
         drawn = Drawn(self.drawn.items[:n], self.drawn.said[:, :n], self.drawn.n_left)
-        return Settled(drawn, self.label[:n], self.propensity[:n])
+        return Settled(drawn, self.label[:n], self.propensity[:n], self.conceded[:n])
 
 
 class CertifiedLearner(Learner[CertifiedResult]):
@@ -137,12 +146,25 @@ class CertifiedLearner(Learner[CertifiedResult]):
         self._eps, self._delta = check_fraction("eps", eps), check_fraction("delta", delta)
         self._budget = None if budget is None else check_count("budget", budget)
         self._protocol, self._passive, self._n_labels = protocol, passive, hypotheses.n_labels
-        self._first, self._which = hypotheses.equal_rows()
-        self._evidence = _evidence(hypotheses, items, self._first, protocol, passive)
+        pool_said = None
+        if isinstance(items, Pool):
+            hypotheses.check_examples(items.x)
+            pool_said = hypotheses.predictions(items.x)
+        self._first, self._which = hypotheses.equal_rows() if pool_said is None else distinct_rows(pool_said)
+        pool_said = None if pool_said is None else pool_said[self._first]
+        self._pool_said = pool_said if protocol == "one-shot" else None
+        self._all_known = False
+        self._evidence: Evidence
+        if pool_said is None or protocol == "one-shot":
+            self._evidence = IndependentEvidence(hypotheses, items, self._first, pool_said)
+        else:
+            self._evidence = PoolEvidence(pool_said, passive)
         self._uniforms = RoundStream(seed, "rounds")
         self._ledger = Ledger(hypotheses.n_labels)
         self._place_of: dict[int, int] = {}
+        #: Answers by item and label, and the rounds that wait for one: nothing is asked twice.
         self._recorded: dict[tuple[int, int], Answer] = {}
+        self._waiting: dict[tuple[int, int], list[int]] = {}
         self._ready: deque[int] = deque()
         self._epoch: _Epoch | None = None
         self.epochs: list[EpochRecord] = []
@@ -178,8 +200,10 @@ class CertifiedLearner(Learner[CertifiedResult]):
         if question.label is None:
             self._epoch.settle(place, -1 if isinstance(answer, Answer) else answer)
         elif isinstance(answer, Answer):
-            self._recorded[question.item, question.label] = answer
-            self._take(self._epoch, place, question.label, answer)
+            key = question.item, question.label
+            self._recorded[key] = answer
+            for waiting in self._waiting.pop(key, [place]):
+                self._take(self._epoch, waiting, question.label, answer)
 
     @property
     def result(self) -> CertifiedResult:
@@ -240,11 +264,11 @@ class CertifiedLearner(Learner[CertifiedResult]):
     def _begin(self) -> None:
         exact = isinstance(self._evidence, PoolEvidence)
         n_rounds = max(MIN_EXACT_ROUNDS if exact else MIN_ROUNDS, math.ceil(EPOCH_SHARE * self._n_rounds))
-        exploration = self._explore()
-        largest = self._evidence.widest(self._survivors) / exploration.gamma if self._protocol == "one-shot" else 1.0
-        bets = bets_within(largest, self._eps)
+        widest = self._evidence.widest(self._survivors, CONCEDED_SHARE * self._eps)
+        exploration = self._explore(widest)
+        bets = bets_within(widest / exploration.gamma if self._protocol == "one-shot" else 1.0, self._eps)
         record = EpochRecord(
-            len(self.epochs), self._n_rounds, n_rounds, self._leader, self._survivors, exploration, largest, bets
+            len(self.epochs), self._n_rounds, n_rounds, self._leader, self._survivors, exploration, widest, bets
         )
         uniform = self._uniforms.uniforms(self._n_rounds, n_rounds)
         drawn = self._evidence.draw(self._survivors, uniform[:, 0])
@@ -252,9 +276,29 @@ class CertifiedLearner(Learner[CertifiedResult]):
             self._status = RunStatus.EXHAUSTED
             return
         differ = contested(drawn.said[self._survivors])
-        self._epoch = _Epoch(record, drawn, np.ones_like(differ) if self._passive else differ)
+        conceded = np.zeros_like(differ)
+        if self._protocol == "one-shot":
+            conceded = n_labels_at(drawn.said[self._survivors]) > widest
+        self._epoch = _Epoch(record, drawn, np.ones_like(differ) if self._passive else differ & ~conceded, conceded)
         self.epochs.append(record)
         self._prepare(self._epoch, np.flatnonzero(~self._epoch.is_settled), uniform[:, 1:])
+        if self._pool_said is not None and not self._ready:
+            self._end_if_all_is_known(self._pool_said)
+
+    def _end_if_all_is_known(self, said: NDArray[np.integer]) -> None:
+        """On a pool, end the run if every label of a survivor has its answer on every contested item.
+
+        Drawing with replacement would go on for long, although nothing is left to be asked: the accuracies of survivors
+        differ by what is recorded.
+        """
+        places = np.flatnonzero(contested(said[self._survivors]))
+        pairs = {(item, int(a)) for item in places.tolist() for a in said[self._survivors, item] if a >= 0}
+        if not pairs <= self._recorded.keys():
+            return
+        right = {pair for pair, answer in self._recorded.items() if answer is Answer.YES}
+        score = [sum((item, int(said[h, item])) in right for item in places.tolist()) for h in self._survivors]
+        self._leader = int(self._survivors[np.argmax(score)])
+        self._epoch, self._all_known, self._status = None, True, RunStatus.COMPLETE
 
     def _prepare(self, epoch: _Epoch, places: Ints, uniform: Floats) -> None:
         """Decide what to ask in each round that costs something; what was asked before is not asked again."""
@@ -268,10 +312,17 @@ class CertifiedLearner(Learner[CertifiedResult]):
             to_ask = [[None] for _ in places]
         for place, labels_left in zip(places.tolist(), to_ask, strict=True):
             epoch.to_ask[place] = labels_left
-            known = self._recorded.get((int(epoch.drawn.items[place]), labels_left[0] or 0))
-            if self._protocol == "one-shot" and known is not None:
-                self._take(epoch, place, labels_left.pop(0) or 0, known)
+            label, item = labels_left[0], int(epoch.drawn.items[place])
+            if self._protocol != "one-shot" or label is None:
+                self._ready.append(place)
+            elif (item, label) in self._recorded:
+                labels_left.clear()
+                self._take(epoch, place, label, self._recorded[item, label])
+            elif (item, label) in self._waiting:
+                labels_left.clear()
+                self._waiting[item, label].append(place)
             else:
+                self._waiting[item, label] = [place]
                 self._ready.append(place)
 
     def _close(self, epoch: _Epoch, if_not_over: RunStatus = RunStatus.RUNNING) -> None:
@@ -286,6 +337,7 @@ class CertifiedLearner(Learner[CertifiedResult]):
         self._remember(settled, found)
         self._epoch = None
         self._ready.clear()
+        self._waiting.clear()
         self._leader = int(self._survivors[np.argmax(self._score[self._survivors])])
         behind = self._evidence.wealth.log_wealth(self._leader, 0.0) >= self._threshold
         behind[self._leader] = False
@@ -296,7 +348,7 @@ class CertifiedLearner(Learner[CertifiedResult]):
     def _remember(self, settled: Settled, found: NDArray[np.bool_]) -> None:
         """Keep the rounds with a known label, to plan with."""
         drawn = Drawn(settled.drawn.items[found], settled.drawn.said[:, found])
-        self._confirmed.append(Settled(drawn, settled.label[found], settled.propensity[found]))
+        self._confirmed.append(Settled(drawn, settled.label[found], settled.propensity[found], settled.conceded[found]))
 
     def _is_shown(self, c: float, keep: bool) -> bool:
         """Whether no survivor can be ahead of the leader by c or more."""
@@ -306,7 +358,8 @@ class CertifiedLearner(Learner[CertifiedResult]):
 
     def _certified_eps(self) -> float:
         """The least c, up to EPS_STEP, that is shown."""
-        if self._first.size == 1 or self._survivors.size == 1 or self._evidence.is_exhausted(self._survivors):
+        exact = self._all_known or self._evidence.is_exhausted(self._survivors)
+        if self._survivors.size == 1 or exact:
             return 0.0
         low, high = 0.0, 1.0
         if self._status is RunStatus.COMPLETE:
@@ -316,7 +369,7 @@ class CertifiedLearner(Learner[CertifiedResult]):
             low, high = (low, middle) if self._is_shown(middle, keep=False) else (middle, high)
         return high
 
-    def _explore(self) -> Exploration:
+    def _explore(self, widest: int) -> Exploration:
         """The exploration for the next epoch, from the samples confirmed so far or, before, from the models' votes."""
         leader = int(np.flatnonzero(self._survivors == self._leader)[0])
         scene = self._scene()
@@ -324,7 +377,7 @@ class CertifiedLearner(Learner[CertifiedResult]):
             return Exploration(np.array([leader]), np.ones(1), 1.0)
         if self._protocol == "follow-up":
             return solve_exploration(scene, leader, ORDER_GAMMA)
-        return plan_exploration(scene, leader, self._evidence.widest(self._survivors), self._eps)
+        return plan_exploration(scene, leader, widest, self._eps)
 
     def _scene(self) -> Scene | None:
         label = np.concatenate([each.label for each in self._confirmed] or [np.empty(0, dtype=np.int64)])
@@ -339,11 +392,3 @@ class CertifiedLearner(Learner[CertifiedResult]):
             return None
         said, mass = votes
         return Scene(said, plurality(said, self._n_labels), mass)
-
-
-def _evidence(hypotheses: FiniteClass, items: ItemSource, rows: Ints, protocol: str, passive: bool) -> Evidence:
-    if isinstance(items, Pool):
-        hypotheses.check_examples(items.x)
-        if protocol != "one-shot":
-            return PoolEvidence(hypotheses, items, rows, passive)
-    return IndependentEvidence(hypotheses, items, rows)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from onebit.estimate.betting import IndependentWealth, PoolWealth, Wealth
 from onebit.hypotheses.finite import FiniteClass
-from onebit.learners.items import ItemSource, Pool
+from onebit.learners.items import ItemSource
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -23,6 +23,8 @@ Predictions = NDArray[np.integer]
 
 #: Examples of a stream whose predictions are kept, for the models' votes on them.
 KEPT = 4000
+#: Of a stream's known examples at least so many exceed what is rarely exceeded; but not too many times the slack.
+MIN_EXCEEDING, MOST_UNCERTAIN = 2, 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,11 +41,15 @@ class Drawn:
 
 @dataclass(frozen=True, eq=False)
 class Settled:
-    """Rounds whose answers are known: the label found right, or -1; and the propensity of finding it. Shape (m,)."""
+    """Rounds whose answers are known: the label found right, or -1; and the propensity of finding it. Shape (m,).
+
+    ``conceded`` rounds were not asked about: there every rival that differs from the leader is taken to be right.
+    """
 
     drawn: Drawn
     label: Ints
     propensity: Floats
+    conceded: NDArray[np.bool_]
 
     @property
     def right(self) -> NDArray[np.bool_]:
@@ -66,8 +72,11 @@ class Evidence(ABC):
         """Take in the settled rounds of an epoch, in the order drawn."""
 
     @abstractmethod
-    def widest(self, survivors: Ints) -> int:
-        """A bound on |A(x)|, the number of labels that survivors give to an example."""
+    def widest(self, survivors: Ints, slack: float) -> int:
+        """A number of labels that |A(x)|, those that survivors give to an example, rarely exceeds.
+
+        The share of examples on which it does, and which are conceded, is believed to be at most ``slack``.
+        """
 
     def is_exhausted(self, survivors: Ints) -> bool:
         """Whether all differences between survivors are known exactly."""
@@ -79,11 +88,10 @@ class Evidence(ABC):
 
 
 class IndependentEvidence(Evidence):
-    """Independent draws from a stream, or from a pool with replacement."""
+    """Independent draws from a stream, or with replacement from a pool on which hypotheses say ``pool_said``."""
 
-    def __init__(self, hypotheses: FiniteClass, items: ItemSource, rows: Ints) -> None:
-        self._hypotheses, self._items, self._rows = hypotheses, items, rows
-        self._pool_said = hypotheses.predictions(items.x)[rows] if isinstance(items, Pool) else None
+    def __init__(self, hypotheses: FiniteClass, items: ItemSource, rows: Ints, pool_said: Predictions | None) -> None:
+        self._hypotheses, self._items, self._rows, self._pool_said = hypotheses, items, rows, pool_said
         self._seen: Predictions = np.empty((rows.size, 0), dtype=np.int64)
         self._wealth = IndependentWealth(rows.size)
         self.wealth = self._wealth
@@ -92,6 +100,8 @@ class IndependentEvidence(Evidence):
         items = self._items.draw(uniform)
         if self._pool_said is not None:
             return Drawn(items, self._pool_said[:, items])
+        if items.size == 0:
+            return Drawn(items, self._seen[:, :0])
         try:
             x = self._items.take(items)
             self._hypotheses.check_examples(x)
@@ -104,26 +114,38 @@ class IndependentEvidence(Evidence):
 
     def add(self, settled: Settled, bets: Floats) -> None:
         found = settled.label >= 0
-        self._wealth.add(bets, settled.label.size, settled.right[:, found], 1 / settled.propensity[found])
+        conceded = settled.drawn.said[:, settled.conceded]
+        self._wealth.add(bets, settled.label.size, settled.right[:, found], 1 / settled.propensity[found], conceded)
 
     def votes(self, survivors: Ints, most: int) -> tuple[Predictions, Floats] | None:
         known = self._seen if self._pool_said is None else self._pool_said
         return _votes(known[survivors], most) if known.size else None
 
-    def widest(self, survivors: Ints) -> int:
+    def widest(self, survivors: Ints, slack: float) -> int:
+        most = min(self._hypotheses.n_labels, survivors.size)
+        known = self._seen if self._pool_said is None else self._pool_said
         if self._pool_said is None:
-            return min(self._hypotheses.n_labels, survivors.size)
-        return int(n_labels_at(self._pool_said[survivors]).max())
+            # The share that exceeds a quantile is known only so well; with few examples more has to be conceded.
+            n_known = known.shape[1]
+            if n_known == 0 or MIN_EXCEEDING / n_known > MOST_UNCERTAIN * slack:
+                return most
+            uncertain = MIN_EXCEEDING / n_known
+            slack = max(slack, uncertain)
+        # At least 1, since a conceded example has D = 1.
+        return min(most, max(1, int(np.quantile(n_labels_at(known[survivors]), 1 - slack, method="higher"))))
 
 
 class PoolEvidence(Evidence):
-    """Items of a pool without replacement, seen exactly; only where survivors differ unless ``passive``."""
+    """Items of a pool, on which hypotheses say ``said`` (N, n), without replacement and seen exactly.
 
-    def __init__(self, hypotheses: FiniteClass, pool: Pool, rows: Ints, passive: bool) -> None:
-        self._said = hypotheses.predictions(pool.x)[rows]
+    Only items on which survivors differ are drawn, unless ``passive``.
+    """
+
+    def __init__(self, said: Predictions, passive: bool) -> None:
+        self._said = said
         self._passive = passive
-        self._undrawn = np.ones(self._said.shape[1], dtype=np.bool_)
-        self._wealth = PoolWealth(rows.size, self._said.shape[1])
+        self._undrawn = np.ones(said.shape[1], dtype=np.bool_)
+        self._wealth = PoolWealth(*said.shape)
         self.wealth = self._wealth
 
     def draw(self, survivors: Ints, uniform: Floats) -> Drawn:
@@ -145,7 +167,7 @@ class PoolEvidence(Evidence):
     def votes(self, survivors: Ints, most: int) -> tuple[Predictions, Floats] | None:
         return _votes(self._said[survivors], most)
 
-    def widest(self, survivors: Ints) -> int:
+    def widest(self, survivors: Ints, slack: float) -> int:
         return 1
 
     def is_exhausted(self, survivors: Ints) -> bool:

@@ -72,8 +72,11 @@ def mixture_mass(exploration: Exploration, said: NDArray[np.integer], label: Int
 def plan_exploration(scene: Scene, leader: int, widest: int, eps: float) -> Exploration:
     """The exploration with the fastest growth of the slowest rival's wealth.
 
-    ``leader`` is a row of the scene; ``widest`` bounds |A(x)|, and with gamma the range of the differences.
+    ``leader`` is a row of the scene; ``widest`` bounds |A(x)| where anything is asked, and with gamma the range of the
+    differences.
     """
+    asked = contested(scene.said) & (n_labels_at(scene.said) <= widest)
+    scene = Scene(scene.said[:, asked], scene.label[asked], scene.mass[asked])
     best, best_growth = Exploration(np.array([leader]), np.ones(1), 1.0), -np.inf
     for gamma in GAMMAS:
         exploration = solve_exploration(scene, leader, gamma)
@@ -98,10 +101,11 @@ def solve_exploration(scene: Scene, leader: int, gamma: float) -> Exploration:
 
 
 def _slowest_growth(scene: Scene, exploration: Exploration, leader: int, largest: float, eps: float) -> float:
-    """min over rivals of max over bets of the expected log factor of a round at threshold eps."""
-    used = contested(scene.said)
-    said, label, mass = scene.said[:, used], scene.label[used], scene.mass[used]
-    gamma = exploration.gamma
+    """min over rivals of max over bets of the expected log factor of a round at threshold eps.
+
+    Examples that are not in the scene count as rounds with D = 0.
+    """
+    said, label, mass, gamma = scene.said, scene.label, scene.mass, exploration.gamma
     q = (1 - gamma) * mixture_mass(exploration, said, label) + gamma / np.maximum(n_labels_at(said), 1)
     bet = bets_within(largest, eps)[:, None]
     at_zero = np.log1p(bet * eps)
