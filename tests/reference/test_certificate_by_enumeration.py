@@ -21,7 +21,8 @@ from numpy.typing import NDArray
 
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners import certified, evidence, planning
-from onebit.learners.certified import CertifiedLearner, Protocol, _Epoch
+from onebit.learners.certified import CertifiedLearner, Protocol
+from onebit.learners.epoch import Epoch
 from onebit.learners.evidence import PoolEvidence
 from onebit.learners.items import Pool
 from onebit.learners.planning import Exploration, draw_labels
@@ -116,7 +117,7 @@ class Outcome:
     conceded: bool
 
 
-def answered(population: Population, learner: CertifiedLearner) -> _Epoch:
+def answered(population: Population, learner: CertifiedLearner) -> Epoch:
     """Begin an epoch, answer all its questions, and close it; what it was."""
     learner._begin()
     epoch = learner._epoch

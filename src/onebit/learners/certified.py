@@ -20,6 +20,7 @@ from onebit.estimate.betting import bets_within
 from onebit.hypotheses.finite import FiniteClass
 from onebit.kernels.distinct import distinct_rows
 from onebit.learners.base import Learner, Result
+from onebit.learners.epoch import Epoch, EpochRecord
 from onebit.learners.evidence import Drawn, Evidence, IndependentEvidence, PoolEvidence, Settled, contested, n_labels_at
 from onebit.learners.items import ItemSource, Pool
 from onebit.learners.ledger import Ledger
@@ -32,6 +33,7 @@ from onebit.learners.planning import (
     plurality,
     solve_exploration,
 )
+from onebit.learners.schedule import failure_per_rival
 from onebit.randomness import RoundStream
 from onebit.records import Answer, Question, RunStatus, Status
 
@@ -68,50 +70,6 @@ class CertifiedResult(Result):
     n_answers: int
     n_free_rounds: int
     n_cant_tell: int
-
-
-@dataclass(frozen=True, eq=False)
-class EpochRecord:
-    """What was frozen before an epoch's first example was drawn. Rows count the distinct hypotheses.
-
-    In one-shot, an example to which survivors give more than ``widest`` labels is conceded: it is not asked about, and
-    counts for whoever differs from the leader.
-    """
-
-    number: int
-    first_round: int
-    n_rounds: int
-    leader: int
-    survivors: Ints
-    exploration: Exploration
-    widest: int
-    bets: Floats
-
-
-class _Epoch:
-    """An epoch under way: what was drawn, what is still to be asked in each round, and what was found."""
-
-    def __init__(
-        self, record: EpochRecord, drawn: Drawn, costs: NDArray[np.bool_], conceded: NDArray[np.bool_]
-    ) -> None:
-        self.record, self.drawn, self.conceded = record, drawn, conceded
-        n = drawn.items.size
-        self.unsettled = int(costs.sum())
-        self.is_settled = ~costs
-        self.label = np.full(n, -1, dtype=np.int64)
-        self.propensity = np.ones(n)
-        self.to_ask: list[list[int | None]] = [[] for _ in range(n)]
-
-    def settle(self, place: int, label: int) -> None:
-        self.label[place] = label
-        self.is_settled[place] = True
-        self.unsettled -= 1
-
-    def settled_prefix(self) -> Settled:
-        """The rounds before the first that is unsettled: wealth uses a beginning of the sequence, never a selection."""
-        n = self.is_settled.size if self.is_settled.all() else int(np.argmin(self.is_settled))
-        drawn = Drawn(self.drawn.items[:n], self.drawn.said[:, :n], self.drawn.n_left)
-        return Settled(drawn, self.label[:n], self.propensity[:n], self.conceded[:n])
 
 
 class CertifiedLearner(Learner[CertifiedResult]):
@@ -166,19 +124,15 @@ class CertifiedLearner(Learner[CertifiedResult]):
         self._recorded: dict[tuple[int, int], Answer] = {}
         self._waiting: dict[tuple[int, int], list[int]] = {}
         self._ready: deque[int] = deque()
-        self._epoch: _Epoch | None = None
+        self._epoch: Epoch | None = None
         self.epochs: list[EpochRecord] = []
+        self._threshold = math.log(1 / failure_per_rival(self._first.size, delta))
         self._survivors = np.arange(self._first.size)
         self._leader = 0
         self._score = np.zeros(self._first.size)
         self._confirmed: list[Settled] = []
         self._n_rounds = self._n_free = 0
         self._status = RunStatus.COMPLETE if self._first.size == 1 else RunStatus.RUNNING
-
-    @property
-    def _threshold(self) -> float:
-        """log((N - 1) / delta): one event for each rival of the best hypothesis."""
-        return math.log((self._first.size - 1) / self._delta)
 
     def ask(self, n: int = 1) -> tuple[Question, ...] | Status:
         check_count("the number of questions asked for", n)
@@ -201,7 +155,8 @@ class CertifiedLearner(Learner[CertifiedResult]):
             self._epoch.settle(place, -1 if isinstance(answer, Answer) else answer)
         elif isinstance(answer, Answer):
             key = question.item, question.label
-            self._recorded[key] = answer
+            if self._pool_said is not None:
+                self._recorded[key] = answer
             for waiting in self._waiting.pop(key, [place]):
                 self._take(self._epoch, waiting, question.label, answer)
 
@@ -232,7 +187,7 @@ class CertifiedLearner(Learner[CertifiedResult]):
     def _allowance(self) -> int:
         return len(self._ready) if self._budget is None else self._budget - len(self._ledger.questions)
 
-    def _next_question(self, epoch: _Epoch, number: int) -> Question:
+    def _next_question(self, epoch: Epoch, number: int) -> Question:
         place = self._ready.popleft()
         label = epoch.to_ask[place].pop(0)
         self._place_of[number] = place
@@ -240,7 +195,7 @@ class CertifiedLearner(Learner[CertifiedResult]):
             number, int(epoch.drawn.items[place]), label, float(epoch.propensity[place]), epoch.record.number
         )
 
-    def _take(self, epoch: _Epoch, place: int, label: int, answer: Answer) -> None:
+    def _take(self, epoch: Epoch, place: int, label: int, answer: Answer) -> None:
         """Settle a round by an answer, or go on to its next label."""
         if answer is Answer.YES:
             epoch.settle(place, label)
@@ -279,7 +234,7 @@ class CertifiedLearner(Learner[CertifiedResult]):
         conceded = np.zeros_like(differ)
         if self._protocol == "one-shot":
             conceded = n_labels_at(drawn.said[self._survivors]) > widest
-        self._epoch = _Epoch(record, drawn, np.ones_like(differ) if self._passive else differ & ~conceded, conceded)
+        self._epoch = Epoch(record, drawn, np.ones_like(differ) if self._passive else differ & ~conceded, conceded)
         self.epochs.append(record)
         self._prepare(self._epoch, np.flatnonzero(~self._epoch.is_settled), uniform[:, 1:])
         if self._pool_said is not None and not self._ready:
@@ -300,7 +255,7 @@ class CertifiedLearner(Learner[CertifiedResult]):
         self._leader = int(self._survivors[np.argmax(score)])
         self._epoch, self._all_known, self._status = None, True, RunStatus.COMPLETE
 
-    def _prepare(self, epoch: _Epoch, places: Ints, uniform: Floats) -> None:
+    def _prepare(self, epoch: Epoch, places: Ints, uniform: Floats) -> None:
         """Decide what to ask in each round that costs something; what was asked before is not asked again."""
         said = epoch.drawn.said[np.ix_(self._survivors, places)]
         if self._protocol == "one-shot":
@@ -325,7 +280,7 @@ class CertifiedLearner(Learner[CertifiedResult]):
                 self._waiting[item, label] = [place]
                 self._ready.append(place)
 
-    def _close(self, epoch: _Epoch, if_not_over: RunStatus = RunStatus.RUNNING) -> None:
+    def _close(self, epoch: Epoch, if_not_over: RunStatus = RunStatus.RUNNING) -> None:
         settled = epoch.settled_prefix()
         self._evidence.add(settled, epoch.record.bets)
         found = settled.label >= 0

@@ -1,8 +1,9 @@
 """Theorem 1 as code: every size of the algorithm, and every place where delta is split.
 
 delta is shared out here and nowhere else: half to phase 1 and half to phase 2 in Theorem 1, all of it to the rounds of
-the learners that have one phase, evenly over hypotheses for intervals that hold at once, and for an infinite class half
-to its cover and half to the learner of the finite class.
+the learners that have one phase, evenly over hypotheses for intervals that hold at once, evenly over the rivals of the
+best hypothesis for certificates, and for an infinite class half to its cover and half to the learner of the finite
+class.
 """
 
 from __future__ import annotations
@@ -230,6 +231,11 @@ def break_even_eps(plan: Plan, n_labels: int, n_hypotheses: int) -> float | None
 def failure_per_hypothesis(n_hypotheses: int, delta: float) -> float:
     """delta / N: what each of N two-sided intervals may fail with for all to hold with probability 1 - delta."""
     return check_fraction("delta", delta) / n_hypotheses
+
+
+def failure_per_rival(n_hypotheses: int, delta: float) -> float:
+    """delta / (N - 1): one event for each rival of the best hypothesis; see docs/certificate.md, step 5."""
+    return delta / max(n_hypotheses - 1, 1)
 
 
 @dataclass(frozen=True)

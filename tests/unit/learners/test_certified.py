@@ -19,7 +19,8 @@ from tests.problems import models_of_accuracy
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuestionError
 from onebit.hypotheses.finite import FiniteClass, ModelList, PredictionTable
 from onebit.learners.base import run
-from onebit.learners.certified import CertifiedLearner, CertifiedResult, EpochRecord, Protocol
+from onebit.learners.certified import CertifiedLearner, CertifiedResult, Protocol
+from onebit.learners.epoch import EpochRecord
 from onebit.learners.evidence import IndependentEvidence, PoolEvidence, Settled
 from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.randomness import RoundStream
