@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.base import Learner, Result, run
+from onebit.learners.certified import CertifiedLearner, Protocol
 from onebit.learners.full_information import FullInformationLearner
 from onebit.learners.items import Pool
 from onebit.learners.paper import PaperLearner, PaperResult
@@ -26,6 +27,8 @@ N_LABELS = 10
 SIZES = (20, 30, 50, 80, 120)
 #: Confirmed samples of phase 1: 20 for each label, enough for a variance bound near 2.
 N_CONFIRMED = 20 * N_LABELS
+#: Excess error at which the certified learner stops.
+CERTIFIED_EPS = 0.02
 
 #: Called with what is going on, the part done and the whole.
 Progress = Callable[[str, int, int], None]
@@ -101,7 +104,10 @@ def _kinds() -> dict[str, Any]:
 
 
 def choose(contest: Contest, n_final: int, seed: int, progress: Progress) -> tuple[PaperResult, tuple[Row, ...]]:
-    """Algorithm 1, and beside it uniform guesses and full labels with the same number of answers."""
+    """Algorithm 1, beside it uniform guesses and full labels with as many answers, and the certified learner.
+
+    The certified learner decides itself when it has asked enough for CERTIFIED_EPS.
+    """
     hypotheses = PredictionTable(contest.predictions, N_LABELS)
     pool = Pool(np.arange(contest.truth.size))
     paper_learner = PaperLearner(hypotheses, pool, Plan(N_CONFIRMED, n_final), seed=seed)
@@ -114,7 +120,19 @@ def choose(contest: Contest, n_final: int, seed: int, progress: Progress) -> tup
         _row("Algorithm 1 (yes/no)", paper, contest),
         _row("uniform guesses (yes/no)", _run(uniform, "uniform guesses", n_rounds, contest, progress), contest),
         _row("full labels", _run(full, "full labels", n_rounds, contest, progress), contest),
+        *(_certify(hypotheses, pool, protocol, seed, contest, progress) for protocol in ("one-shot", "follow-up")),
     )
+
+
+def _certify(
+    hypotheses: PredictionTable, pool: Pool, protocol: Protocol, seed: int, contest: Contest, progress: Progress
+) -> Row:
+    learner = CertifiedLearner(hypotheses, pool, eps=CERTIFIED_EPS, protocol=protocol, seed=seed)
+    name = f"certified {protocol}"
+    result = run(learner, SimulatedRater(contest.truth), observe=lambda n: progress(name, n, 2 * n))
+    progress(name, result.n_answers, result.n_answers)
+    excess = float(contest.accuracy.max() - contest.accuracy[result.chosen])
+    return Row(name, result.n_answers, result.chosen, excess, result.achieved_eps)
 
 
 def _run(learner: Learner[Any], name: str, n_expected: int, contest: Contest, progress: Progress) -> Any:

@@ -96,7 +96,7 @@ def test_bad_input_is_one_line_and_exit_code_2(options: list[str], says: str) ->
 def test_demo_runs_end_to_end() -> None:
     shown = runner.invoke(app, ["demo", "--answers", "3000"])
     assert shown.exit_code == 0
-    for word in ("60 models", "Phase 1", "Phase 2", "uniform guesses", "full labels", "eps proven"):
+    for word in ("60 models", "Phase 1", "Phase 2", "uniform guesses", "full labels", "certified", "eps proven"):
         assert word in shown.stdout
 
 
