@@ -49,7 +49,7 @@ def demo(
     console.print(table)
     console.print(
         "The excess error, known here because the truth is, is at most the eps proven with probability "
-        f"{1 - paper.plan.delta:.0%}: by intervals for all models at once or, in the last two rows, by the certificate.",
+        f"{1 - paper.plan.delta:.0%}: by intervals for all models at once; in the last two rows, by the certificate.",
     )
 
 
