@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -19,6 +20,8 @@ from rich.console import Console
 from rich.table import Table
 
 RESULTS = Path(__file__).parent / "results"
+#: Columns of the tables where there is no terminal to say.
+WIDTH = 220
 Case = dict[str, Any]
 
 
@@ -55,7 +58,8 @@ def best_seconds(work: Callable[[], Any], repeats: int = 5) -> float:
 
 def run_cases(name: str, cases: Iterable[Case], measure: Callable[[Case], Case]) -> list[Case]:
     """Measure each case that has no result yet, keep every result at once, and print them all as a table."""
-    console = Console()
+    # A file or a pipe has no width of its own, and the tables are wide.
+    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.jsonl"
     known = {}
