@@ -1,7 +1,8 @@
 """How many answers it takes to name the best model within eps = .01 with probability .95, on real prediction tables.
 
 Every row of the design's table, beside the numbers of its prototype: yes/no answers, or labels, until certified. All
-rows bet with the same wealth and stop by the same rule; they differ in what they ask. The certified learner runs with
+rows bet and stop by the same rule; they differ in what they ask and, the first two, in how they estimate. The certified
+learner runs with
 seeds 0 to 9 (mean, and standard error of the mean); the two that ask about all K labels run with seed 0, up to three
 million answers. A stream is simulated by independent draws from the table, and "best" on it means best on the table.
 Counts of answers depend on the seed alone; seconds are those of one seed on one core, and noisy.
@@ -20,23 +21,25 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from pathlib import Path
 
 import numpy as np
 from benchmarks.harness import Case, data_file, prediction_table, run_cases
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from onebit.estimate.betting import IndependentWealth, bets_within
+from onebit.estimate.betting import BETS, Wealth
+from onebit.estimate.betting import CAP as MOST_STAKED
 from onebit.explore.corrective import solve_paper_potential
 from onebit.explore.mixture import Mixture
 from onebit.explore.potential import W_gamma
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.base import run
-from onebit.learners.certified import EPOCH_SHARE, MIN_ROUNDS, CertifiedLearner, CertifiedResult, Protocol
+from onebit.learners.certified import EPOCH_SHARE, MIN_ROUNDS, CertifiedLearner, CertifiedResult
 from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.learners.paper import GAP
 from onebit.randomness import generator
 from onebit.raters import SimulatedRater
-from onebit.records import RunStatus
+from onebit.records import Protocol, RunStatus
 
 EPS, DELTA = 0.01, 0.05
 N_SEEDS = 10
@@ -46,6 +49,7 @@ GAMMA, CONFIRMED = 0.5, 20
 #: Draws that a simulated stream holds; a run that needs more fails, and says so.
 STREAM_LENGTH = 1_000_000
 NEVER_SHOWN = 1e-4
+FIGURE = Path(__file__).parents[1] / "docs" / "figures" / "answers.svg"
 
 TABLES = ("letter_models.npz", "clinc150_models.npz", "imagenetv2.npz", "mmlu_pro.npz")
 #: From the design's prototype, for the tables in this order; None where it was capped (3,153,770) or had no such row.
@@ -114,6 +118,36 @@ def certified(kind: str, protocol: Protocol, passive: bool, on: Problem, seed: i
     return Outcome(result.n_answers, on.accuracy.max() - on.accuracy[result.chosen])
 
 
+class PlainWealth(Wealth):
+    """Wealth with X(h) = [yes] [h(x) = asked] / q and bets within its range: without guesses, and all labels asked."""
+
+    def __init__(self, n_hypotheses: int) -> None:
+        super().__init__(n_hypotheses)
+        self._epochs: list[tuple[np.ndarray, int, np.ndarray, np.ndarray]] = []
+
+    def add(self, largest: float, n_rounds: int, right: np.ndarray, value: np.ndarray) -> None:
+        """Rounds with D at most ``largest``: ``right`` (N, k) and ``value`` (k,) of those with a yes."""
+        self._epochs.append((np.minimum(BETS, MOST_STAKED / (largest + EPS)), n_rounds, right, value))
+
+    def moments(self, leader: int) -> tuple[np.ndarray, np.ndarray]:
+        raise NotImplementedError("nothing is forecast here")
+
+    def _n_epochs(self) -> int:
+        return len(self._epochs)
+
+    def _start(self) -> np.ndarray:
+        return np.zeros((self.n_hypotheses, BETS.size))
+
+    def _advanced(self, state: np.ndarray, epoch: int, leader: int, c: float) -> np.ndarray:
+        bets, n_rounds, right, value = self._epochs[epoch]
+        bet, leads = bets[:, None], right[leader]
+        at_zero = np.log1p(bet * c)
+        behind = np.log1p(bet * (value[leads] + c)) - at_zero
+        ahead = np.log1p(-bet * (value[~leads] - c)) - at_zero
+        moved = behind @ (~right[:, leads]).T + ahead @ right[:, ~leads].T
+        return state + (moved + n_rounds * at_zero).T
+
+
 class AllLabels:
     """Asks about all K labels in every round, uniformly and then, if ``mixes``, as the paper's phase 2 does.
 
@@ -126,7 +160,7 @@ class AllLabels:
         self._rng = generator(seed, "all labels")
         self._n_labels = on.hypotheses.n_labels
         n_hypotheses = on.said.shape[0]
-        self._wealth = IndependentWealth(n_hypotheses)
+        self._wealth = PlainWealth(n_hypotheses)
         self._threshold = math.log((n_hypotheses - 1) / DELTA)
         self._score = np.zeros(n_hypotheses)
         self._survives = np.ones(n_hypotheses, dtype=np.bool_)
@@ -158,7 +192,7 @@ class AllLabels:
         value = 1 / self._propensity_of_truth(found)
         right = self._on.right[:, found]
         largest = self._n_labels if self._mixture is None else self._n_labels / GAMMA
-        self._wealth.add(bets_within(largest, EPS), n_rounds, right, value)
+        self._wealth.add(largest, n_rounds, right, value)
         self._score += right @ value
         if self._mixture is None:
             self._confirmed = np.append(self._confirmed, found)
@@ -182,12 +216,12 @@ class AllLabels:
     def _is_over(self) -> bool:
         """Take out what is shown to be worse than the leader; whether no other can be ahead by eps."""
         leader = self._leader
-        behind = self._wealth.log_wealth(leader, 0.0) >= self._threshold
+        behind = self._wealth.log_wealth(leader, 0.0, keep=True) >= self._threshold
         behind[leader] = False
         self._survives &= ~behind
         rivals = self._survives.copy()
         rivals[leader] = False
-        return bool((self._wealth.log_wealth(leader, EPS)[rivals] >= self._threshold).all())
+        return bool((self._wealth.log_wealth(leader, EPS, keep=True)[rivals] >= self._threshold).all())
 
 
 METHODS: dict[str, Callable[[Problem, int], Outcome]] = {
@@ -280,8 +314,48 @@ def report(rows: list[Case]) -> None:
             )
 
 
+def draw(rows: list[Case]) -> None:
+    """The picture of the README: what each way of asking costs, on a logarithmic axis."""
+    from matplotlib import pyplot as plt
+    from matplotlib.patches import Rectangle
+
+    shown = {
+        "uniform over K": ("yes/no, uniform guesses over all K labels", "#c9ccd3"),
+        "paper's two phases": ("yes/no, the paper's two phases", "#8f96a3"),
+        "labels, passive, stream": ("full labels, every example", "#e3b778"),
+        "one-shot, stream": ("yes/no, onebit, one question an example", "#3b7dd8"),
+        "follow-up, pool": ("yes/no, onebit, follow-up questions", "#174a96"),
+    }
+    answers = {(row["table"], row["method"]): row["answers"] for row in rows}
+    plt.rcParams.update({"font.family": "DejaVu Sans", "font.size": 9, "svg.hashsalt": "onebit"})
+    figure, axes = plt.subplots(1, len(TABLES), figsize=(10, 3.1), sharey=True)
+    for axis, table in zip(axes, TABLES, strict=True):
+        for place, (method, (_, colour)) in enumerate(shown.items()):
+            found = answers[table, method]
+            count = CAP if isinstance(found, str) else found
+            axis.bar(place, count, color=colour, width=0.8)
+            text = "over 3M" if isinstance(found, str) else f"{count:,}"
+            axis.text(place, count * 1.15, text, ha="center", fontsize=7)
+        n_models, n_labels = problem(table).said.shape[0], problem(table).hypotheses.n_labels
+        axis.set_title(f"{table.split('.')[0].split('_models')[0]}\n{n_models} models, K = {n_labels}", fontsize=9)
+        axis.set_yscale("log")
+        axis.set_ylim(100, 2e7)
+        axis.set_xticks([])
+        axis.spines[["top", "right"]].set_visible(False)
+    axes[0].set_ylabel("answers until certified")
+    handles = [Rectangle((0, 0), 1, 1, color=colour) for _, colour in shown.values()]
+    figure.legend(handles, [text for text, _ in shown.values()], loc="lower center", ncol=3, frameon=False)
+    figure.tight_layout(rect=(0, 0.14, 1, 1))
+    FIGURE.parent.mkdir(exist_ok=True)
+    figure.savefig(FIGURE, metadata={"Date": None})
+    print(f"drawn: {FIGURE}")
+
+
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         print(json.dumps(million_rounds(sys.argv[1])))
     else:
-        report(run_cases("selection", cases(), measure))
+        found = run_cases("selection", cases(), measure)
+        report(found)
+        if len({row["table"] for row in found}) == len(TABLES):
+            draw(found)

@@ -4,6 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Literal
+
+#: How the certified learner asks: one question about an example, until a yes, or for the label itself.
+Protocol = Literal["one-shot", "follow-up", "labels"]
+#: What "best" is about: the items of a table, or the distribution that they were drawn from.
+Population = Literal["pool", "stream"]
 
 
 class Answer(Enum):
@@ -44,3 +50,50 @@ class Question:
     label: int | None
     propensity: float
     epoch: int
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a selection was created with; nothing of it changes later.
+
+    Raters are taken to say no to a right label with probability at most ``f_no``, and yes to a wrong one with at most
+    ``f_yes``.
+    """
+
+    eps: float
+    delta: float = 0.05
+    protocol: Protocol = "one-shot"
+    population: Population = "pool"
+    passive: bool = False
+    budget: int | None = None
+    seed: int = 0
+    f_no: float = 0.0
+    f_yes: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRecord:
+    """What was frozen before the first example of an epoch was drawn. Models are numbered as in the table.
+
+    ``mixture`` holds the survivors with mass, and their masses; of several equal models the first stands for all.
+    """
+
+    number: int
+    first_round: int
+    n_rounds: int
+    leader: int
+    survivors: tuple[int, ...]
+    mixture: tuple[tuple[int, float], ...]
+    gamma: float
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """What was shown when an epoch closed, from the first ``n_rounds`` rounds and ``n_answers`` answers of the run."""
+
+    epoch: int
+    n_rounds: int
+    n_answers: int
+    leader: int
+    survivors: tuple[int, ...]
+    certified_eps: float

@@ -20,18 +20,13 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
-#: Bets, as shares of what the range allows where they exceed it.
-BETS = np.geomspace(0.002, 1.0, 20)
 #: No bet stakes more than this share of what could be lost in one round.
 CAP = 0.9
-
-
-def bets_within(largest: float, eps: float) -> Floats:
-    """The grid of bets for differences of at most ``largest``; with them no factor falls below 1 - CAP."""
-    return np.minimum(BETS, CAP / (largest + eps))
+BETS = np.geomspace(0.002, CAP, 20)
 
 
 class Wealth(ABC):
@@ -42,7 +37,7 @@ class Wealth(ABC):
         #: For each threshold: the leader, the epochs counted, and the state after them.
         self._states: dict[float, tuple[int, int, Floats]] = {}
 
-    def log_wealth(self, leader: int, c: float, keep: bool = True) -> Floats:
+    def log_wealth(self, leader: int, c: float, keep: bool = False) -> Floats:
         """log of the wealth against "h is ahead of ``leader`` by at least c", for every h; shape (N,).
 
         ``keep`` for thresholds that are asked for again and again: only new epochs are then gone through, as long as
@@ -51,93 +46,140 @@ class Wealth(ABC):
         known_leader, n_counted, state = self._states.get(c, (leader, 0, self._start()))
         if known_leader != leader:
             n_counted, state = 0, self._start()
-        state = self._advanced(state, n_counted, leader, c)
+        for epoch in range(n_counted, self._n_epochs()):
+            state = self._advanced(state, epoch, leader, c)
         if keep:
             self._states[c] = (leader, self._n_epochs(), state)
-        mean: Floats = logsumexp(state[: BETS.size], axis=0) - np.log(BETS.size)
+        mean: Floats = logsumexp(state[:, : BETS.size], axis=1) - np.log(BETS.size)
         return mean
+
+    def forget(self, c: float) -> None:
+        """No longer keep the threshold c."""
+        self._states.pop(c, None)
+
+    @abstractmethod
+    def moments(self, leader: int) -> tuple[Floats, Floats]:
+        """The sums over all rounds of D and of its square, for every h against ``leader``; for forecasts only."""
 
     @abstractmethod
     def _start(self) -> Floats:
-        """The state before the first round; its first rows are the log-wealth of each bet."""
+        """The state (N, n_bets or more) before the first round; it begins with the log-wealth of each bet."""
 
     @abstractmethod
-    def _advanced(self, state: Floats, n_counted: int, leader: int, c: float) -> Floats:
-        """The state with the epochs after the first ``n_counted`` added."""
+    def _advanced(self, state: Floats, epoch: int, leader: int, c: float) -> Floats:
+        """The state, which is left as it is, with an epoch added."""
 
     @abstractmethod
     def _n_epochs(self) -> int: ...
 
 
 @dataclass(frozen=True, eq=False)
-class _Rounds:
-    """One epoch: its bets, how many rounds it had, and those that were not nil for everybody.
+class Rounds:
+    """The rounds of an epoch, of which m may tell hypotheses apart; the ``n_nil`` others have D = 0 for everybody.
 
-    In the rounds in which somebody was found right, X_i(h) = value[i] * right[h, i]. In *conceded* rounds nothing was
-    asked, and whoever says something else than g, ``conceded`` (N, k) being what they say, is taken to be right and g
-    to be wrong: D = 1. In all other rounds X is 0 for everybody.
+    In round i the hypotheses give the outputs number first[i] to first[i + 1] - 1, labels or abstention, and ``code``
+    (m, N) says which of them each gives. For each output: its propensity ``q``, 1 where it is not to be asked, and the
+    guesses of how likely it is right ``for_rival`` and ``for_leader``, made before it was drawn what to ask. The answer
+    to the output ``asked`` (m,), -1 for nothing asked, is ``z`` (m,), 1 for yes.
     """
 
-    bets: Floats
-    n_rounds: int
-    right: Bools
-    value: Floats
-    conceded: NDArray[np.integer]
+    code: NDArray[np.unsignedinteger]
+    first: Ints
+    q: Floats
+    for_rival: Floats
+    for_leader: Floats
+    asked: Ints
+    z: Floats
+    n_nil: int
+
+    def estimates(self) -> Floats:
+        """X(h) = guess + [h's output was asked] (z - guess) / q in each round; shape (m, N)."""
+        # An abstention gets what a wrong label gets, so that all are measured alike.
+        x = self.for_rival.copy()
+        rounds = np.flatnonzero(self.asked >= 0)
+        asked = self.first[rounds] + self.asked[rounds]
+        x[asked] += (self.z[rounds] - x[asked]) / self.q[asked]
+        estimates: Floats = x[self.first[:-1, None] + self.code]
+        return estimates
 
 
 class IndependentWealth(Wealth):
-    """Wealth from independent draws: D = X(h) - X(g), bets fixed for each epoch."""
+    """Wealth from independent draws: D = X(h) - X(g)."""
 
     def __init__(self, n_hypotheses: int) -> None:
         super().__init__(n_hypotheses)
-        self._epochs: list[_Rounds] = []
+        self.epochs: list[Rounds] = []
 
-    def add(
-        self, bets: Floats, n_rounds: int, right: Bools, value: Floats, conceded: NDArray[np.integer] | None = None
-    ) -> None:
-        """An epoch of ``n_rounds`` rounds: ``right`` (N, k) and ``value`` (k,) for those with somebody right.
+    def add(self, rounds: Rounds) -> None:
+        self.epochs.append(rounds)
 
-        ``conceded`` (N, l) is what the hypotheses say in conceded rounds.
-        """
-        nothing = np.empty((self.n_hypotheses, 0), dtype=np.int64)
-        self._epochs.append(_Rounds(bets, n_rounds, right, value, nothing if conceded is None else conceded))
+    def moments(self, leader: int) -> tuple[Floats, Floats]:
+        total, squares = np.zeros(self.n_hypotheses), np.zeros(self.n_hypotheses)
+        for rounds in self.epochs:
+            x = rounds.estimates()
+            D = x - x[:, [leader]]
+            total += D.sum(axis=0)
+            squares += (D**2).sum(axis=0)
+        return total, squares
 
     def _n_epochs(self) -> int:
-        return len(self._epochs)
+        return len(self.epochs)
 
     def _start(self) -> Floats:
-        return np.zeros((BETS.size, self.n_hypotheses))
+        return np.zeros((self.n_hypotheses, BETS.size))
 
-    def _advanced(self, state: Floats, n_counted: int, leader: int, c: float) -> Floats:
-        for epoch in self._epochs[n_counted:]:
-            state = state + _log_factors(epoch, leader, c)
+    def _advanced(self, state: Floats, epoch: int, leader: int, c: float) -> Floats:
+        r = self.epochs[epoch]
+        state = state + r.n_nil * np.log1p(BETS * c)
+        _add_rounds(state, r.code, r.first, r.q, r.for_rival, r.for_leader, r.asked, r.z, leader, c)
         return state
 
 
-def _log_factors(epoch: _Rounds, leader: int, c: float) -> Floats:
-    """sum over the rounds of log(1 - bet (D - c)) for every bet and h; shape (n_bets, N).
+@njit(cache=True, nogil=True, inline="always")
+def rival_guess(guess: float, q: float, most: float) -> float:
+    """The guess raised so that X = guess + (1 - guess) / q is at most ``most``."""
+    odds = 1 / q - 1
+    return max(guess, 1 - (most - 1) / odds) if odds > most - 1 else guess
 
-    A round with D = 0 adds log(1 + bet c). Where the leader is right, being wrong has D = -value; where it is wrong,
-    being right has D = value. In a conceded round, to differ has D = 1.
-    """
-    bet = epoch.bets[:, None]
-    at_zero = np.log1p(bet * c)
-    leader_right = epoch.right[leader]
-    behind = np.log1p(bet * (epoch.value[leader_right] + c)) - at_zero
-    ahead = np.log1p(-bet * (epoch.value[~leader_right] - c)) - at_zero
-    moved = behind @ (~epoch.right[:, leader_right]).T + ahead @ epoch.right[:, ~leader_right].T
-    differing = (epoch.conceded != epoch.conceded[leader]).sum(axis=1)
-    moved = moved + (np.log1p(-bet * (1 - c)) - at_zero) * differing
-    total: Floats = moved + epoch.n_rounds * at_zero
-    return total
+
+@njit(cache=True, nogil=True, inline="always")
+def leader_guess(guess: float, q: float, most: float) -> float:
+    """The guess lowered so that guess / q - guess is at most ``most`` - 1."""
+    odds = 1 / q - 1
+    return min(guess, (most - 1) / odds) if odds > most - 1 else guess
+
+
+@njit(cache=True, nogil=True)
+def _add_rounds(state, code, first, q, for_rival, for_leader, asked, z, leader, c):  # type: ignore[no-untyped-def]
+    """Add log(1 - bet (D - c)) of every round, for every h and bet, to ``state`` (N, n_bets)."""
+    factor = np.empty((np.diff(first).max() if first.size > 1 else 0, BETS.size))
+    for i in range(code.shape[0]):
+        begin, g = first[i], code[i, leader]
+        for k in range(BETS.size):
+            most = CAP / BETS[k]
+            of_g = leader_guess(for_leader[begin + g], q[begin + g], most)
+            if asked[i] == g:
+                of_g += (z[i] - of_g) / q[begin + g]
+            for output in range(first[i + 1] - begin):
+                D = 0.0
+                if output != g:
+                    of_h = rival_guess(for_rival[begin + output], q[begin + output], most)
+                    if asked[i] == output:
+                        of_h += (z[i] - of_h) / q[begin + output]
+                    D = of_h - of_g
+                factor[output, k] = np.log1p(-BETS[k] * (D - c))
+        for h in range(code.shape[1]):
+            output = code[i, h]
+            for k in range(BETS.size):
+                state[h, k] += factor[output, k]
 
 
 class PoolWealth(Wealth):
     """Wealth from items of a pool drawn without replacement and seen exactly: D is -1, 0 or 1.
 
     With S the pair's sum of D over the items drawn, and U items left to draw from (all others have D = 0), a gap of at
-    least c on the n items of the pool means that D has mean at least c_t = (n c - S) / U over those left. The bet is a
-    share of 1 / (1 - c_t) taken at c = 0, which serves every c; c_t > 1 is impossible and ends the matter.
+    least c on the n items of the pool means that D has mean at least c_t = (n c - S) / U over those left. The bet is
+    one of BETS, divided by 1 - c_t taken at c = 0, which serves every c; c_t > 1 is impossible and ends the matter.
     """
 
     def __init__(self, n_hypotheses: int, n_items: int) -> None:
@@ -151,17 +193,23 @@ class PoolWealth(Wealth):
         self._right.append(right)
         self._n_left.append(n_left)
 
+    def moments(self, leader: int) -> tuple[Floats, Floats]:
+        total, squares = np.zeros(self.n_hypotheses), np.zeros(self.n_hypotheses)
+        for right in self._right:
+            total += right.sum(axis=1) - right[leader].sum()
+            squares += (right != right[leader]).sum(axis=1)
+        return total, squares
+
     def _n_epochs(self) -> int:
         return len(self._right)
 
     def _start(self) -> Floats:
-        # The last row is S.
-        return np.zeros((BETS.size + 1, self.n_hypotheses))
+        # The last column is S.
+        return np.zeros((self.n_hypotheses, BETS.size + 1))
 
-    def _advanced(self, state: Floats, n_counted: int, leader: int, c: float) -> Floats:
-        state = state.copy()
-        for right, n_left in zip(self._right[n_counted:], self._n_left[n_counted:], strict=True):
-            _add_pool_rounds(state, right, right[leader], n_left, self._n_items * c)
+    def _advanced(self, state: Floats, epoch: int, leader: int, c: float) -> Floats:
+        state, right = state.copy(), self._right[epoch]
+        _add_pool_rounds(state, right, right[leader], self._n_left[epoch], self._n_items * c)
         return state
 
 
@@ -169,7 +217,7 @@ class PoolWealth(Wealth):
 def _add_pool_rounds(state: Floats, right: Bools, leader_right: Bools, n_left: int, least_sum: float) -> None:
     """Go through the items in order for every h; ``least_sum`` is n c."""
     for h in range(right.shape[0]):
-        S = state[-1, h]
+        S = state[h, -1]
         for t in range(right.shape[1]):
             left = n_left - t
             room = 1 + S / left
@@ -177,9 +225,9 @@ def _add_pool_rounds(state: Floats, right: Bools, leader_right: Bools, n_left: i
             D = int(right[h, t]) - int(leader_right[t])
             for k in range(BETS.size):
                 if mean > 1:
-                    state[k, h] = np.inf
+                    state[h, k] = np.inf
                 else:
-                    bet = CAP * BETS[k] / room if room > 0 else BETS[k]
-                    state[k, h] += np.log1p(-bet * (D - mean))
+                    bet = BETS[k] / room if room > 0 else BETS[k]
+                    state[h, k] += np.log1p(-bet * (D - mean))
             S += D
-        state[-1, h] = S
+        state[h, -1] = S

@@ -46,6 +46,13 @@ class Ledger:
         self.n_open -= 1
         return question
 
+    def take_back(self, question_id: int) -> Question:
+        """Open an answered question again."""
+        question = self.questions[question_id]
+        self.answers[question_id] = None
+        self.n_open += 1
+        return question
+
     def _check_answer(self, question: Question, answer: object) -> None:
         if isinstance(answer, Answer):
             if question.label is None and answer is not Answer.CANT_TELL:

@@ -1,4 +1,4 @@
-"""How the certified learner asks next: which mixture, and how much of it, for the fastest growing wealth.
+"""How the certified learner asks next: the mixture of least variance on what is known so far, and uniform guesses.
 
 Everything here may look at all past answers and at the votes of the models, since it is fixed before the next example
 is drawn. It decides how soon a run ends, never whether what it says is right.
@@ -6,34 +6,33 @@ is drawn. It decides how soon a run ends, never whether what it says is right.
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from onebit.estimate.betting import bets_within
 from onebit.explore.corrective import Barrier, corrective_frank_wolfe
 from onebit.hypotheses.on_sample import PackedOnSample
 from onebit.kernels.bits import PackedTable
-from onebit.learners.evidence import contested, n_labels_at
+from onebit.learners.outputs import Bools, Floats, Ints, Outputs, Predictions, contested, plurality
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-#: Shares of uniform guesses among which the plan chooses.
-GAMMAS = (0.2, 0.4, 0.6, 0.8, 1.0)
+#: Share of uniform guesses. The mixture fits the samples it was found on; on new ones it misses labels, so that less
+#: than a half asks for more answers, whatever is predicted on the samples.
+GAMMA = 0.7
 #: Gap to which the mixture is solved: the variance it is off by is a thousandth.
 TOLERANCE = 1e-3
+#: Confirmed samples below which the votes of the models stand in for them, and the most that are planned with.
+ENOUGH_CONFIRMED, MOST_PLANNED = 50, 1000
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
     """What is believed of the population: ``mass`` (m,) of examples with predictions ``said`` (V, m), ``label`` (m,).
 
-    V counts the survivors; ``mass`` adds up to at most one, the rest being examples on which nothing is decided.
+    V counts the survivors.
     """
 
-    said: NDArray[np.integer]
+    said: Predictions
     label: Ints
     mass: Floats
 
@@ -42,109 +41,96 @@ class Scene:
 class Exploration:
     """The law of the next questions: draw from ``probabilities`` over ``rows`` of the survivors, or uniformly.
 
-    A label a that survivors predict at x is asked with (1 - gamma) W(x, a) + gamma / |A(x)|.
+    A label a in A(x), those that survivors predict at x and whose answer is not known, is asked with probability
+    (1 - gamma) W(x, a) + gamma / |A(x)|, W being the mixture's mass among its rows with a label in A(x).
     """
 
     rows: Ints
     probabilities: Floats
     gamma: float
 
+    def propensity(self, outputs: Outputs, unknown: Bools) -> Floats:
+        """With what probability each output is asked; 1 for those that are not ``unknown``: they never are."""
+        mass = np.where(unknown, outputs.mass(self.rows, self.probabilities), 0)
+        total, n_unknown = outputs.per_example(mass)[outputs.example], outputs.per_example(unknown)[outputs.example]
+        # Where the mixture has no mass the guess is uniform, whatever gamma is.
+        gamma = np.where(total > 0, self.gamma, 1.0)
+        W = np.divide(mass, total, out=np.zeros_like(mass), where=total > 0)
+        return np.where(unknown, (1 - gamma) * W + gamma / np.maximum(n_unknown, 1), 1.0)
 
-def plurality(said: NDArray[np.integer], n_labels: int) -> Ints:
-    """The label that most rows of ``said`` (V, m) give to each example, the lowest of equals; shape (m,)."""
-    votes = np.zeros((said.shape[1], n_labels + 1), dtype=np.int64)
-    for row in said:
-        votes[np.arange(row.size), row] += 1
-    # Column -1 collects the abstentions.
-    winner: Ints = votes[:, :-1].argmax(axis=1)
-    return winner
+    def draw(self, outputs: Outputs, unknown: Bools, uniform: Floats) -> Ints:
+        """The output to ask at each example, counted from 0 within it, or -1 where none is unknown.
+
+        ``uniform`` (m, 3) is the randomness.
+        """
+        if not unknown.any():
+            return np.full(outputs.first.size - 1, -1)
+        places, first = np.arange(outputs.first.size - 1), outputs.first
+        n_unknown = outputs.per_example(unknown).astype(np.int64)
+        # The unknown outputs of an example come after those of the examples before it; of them, the k-th.
+        k = np.cumsum(n_unknown) - n_unknown + (uniform[:, 0] * n_unknown).astype(np.int64)
+        guess = np.flatnonzero(unknown)[k.clip(max=unknown.sum() - 1)] - first[:-1]
+
+        spoken = outputs.code[self.rows]
+        ladder = (unknown[spoken + first[:-1]] * self.probabilities[:, None]).cumsum(axis=0)
+        height = np.minimum(uniform[:, 1] * ladder[-1], np.nextafter(ladder[-1], 0))
+        drawn = (ladder <= height).sum(axis=0).clip(max=self.rows.size - 1)
+        uniformly = (uniform[:, 2] < self.gamma) | (ladder[-1] == 0)
+        return np.where(n_unknown == 0, -1, np.where(uniformly, guess, spoken[drawn, places]))
+
+    def in_order(self, said: Predictions) -> list[int]:
+        """The labels that survivors give to one example, ``said`` (V,), in the order of the mixture's mass."""
+        labels, votes = np.unique(said[said >= 0], return_counts=True)
+        # Rounded, so that masses that are equal but for the order of summation count as equal.
+        mass = np.array([self.probabilities @ (said[self.rows] == label) for label in labels]).round(12)
+        order = np.lexsort((labels, -votes, -mass))
+        ordered: list[int] = labels[order].tolist()
+        return ordered
 
 
-def mixture_mass(exploration: Exploration, said: NDArray[np.integer], label: Ints) -> Floats:
-    """W(x, label) among those of the mixture that do not abstain at x; 0 where all of them do. Shape (m,)."""
-    spoken = said[exploration.rows]
-    agreeing = exploration.probabilities @ (spoken == label)
-    speaking = exploration.probabilities @ (spoken >= 0)
-    mass: Floats = np.divide(agreeing, speaking, out=np.zeros_like(agreeing), where=speaking > 0)
-    return mass
+class Confirmed:
+    """The latest rounds whose right label was found."""
+
+    def __init__(self) -> None:
+        self._batches: deque[tuple[Predictions, Ints, Floats]] = deque()
+        self._n = 0
+
+    def add(self, said: Predictions, label: Ints, propensity: Floats) -> None:
+        """What all hypotheses said (N, m), the right label and the propensity of finding it (m,)."""
+        self._batches.append((said, label, propensity))
+        self._n += label.size
+        while self._n - self._batches[0][1].size >= MOST_PLANNED:
+            self._n -= self._batches.popleft()[1].size
+
+    def scene(self, survivors: Ints) -> Scene | None:
+        """The samples, each weighted by 1 / propensity; None if there are too few."""
+        if self._n < ENOUGH_CONFIRMED:
+            return None
+        said = np.concatenate([said[survivors] for said, _, _ in self._batches], axis=1)
+        mass = 1 / np.concatenate([propensity for _, _, propensity in self._batches])
+        return Scene(said, np.concatenate([label for _, label, _ in self._batches]), mass / mass.sum())
 
 
-def plan_exploration(scene: Scene, leader: int, widest: int, eps: float) -> Exploration:
-    """The exploration with the fastest growth of the slowest rival's wealth.
+def scene_of_votes(said: Predictions) -> Scene:
+    """Evenly spread contested columns of ``said`` (V, m), with the plurality of the rows for the right label."""
+    places = np.flatnonzero(contested(said))
+    places = places[np.linspace(0, places.size - 1, min(MOST_PLANNED, places.size)).astype(np.int64)]
+    return Scene(said[:, places], plurality(said[:, places]), np.full(places.size, 1 / max(places.size, 1)))
 
-    ``leader`` is a row of the scene; ``widest`` bounds |A(x)| where anything is asked, and with gamma the range of the
-    differences.
+
+def plan_exploration(scene: Scene, leader: int) -> Exploration:
+    """The mixture of survivors that minimises the potential of the scene, with the floor gamma / |A(x)|.
+
+    The leader, a row of the scene, where nothing is known.
     """
-    asked = contested(scene.said) & (n_labels_at(scene.said) <= widest)
-    scene = Scene(scene.said[:, asked], scene.label[asked], scene.mass[asked])
-    best, best_growth = Exploration(np.array([leader]), np.ones(1), 1.0), -np.inf
-    for gamma in GAMMAS:
-        exploration = solve_exploration(scene, leader, gamma)
-        growth = _slowest_growth(scene, exploration, leader, widest / gamma, eps)
-        if growth > best_growth:
-            best, best_growth = exploration, growth
-    return best
-
-
-def solve_exploration(scene: Scene, leader: int, gamma: float) -> Exploration:
-    """The mixture of survivors that minimises the potential of the scene, with the floor gamma / |A(x)|."""
-    used = contested(scene.said) & (scene.mass > 0)
-    if gamma == 1 or not used.any():
-        return Exploration(np.array([leader]), np.ones(1), gamma)
+    used = contested(scene.said) & (scene.mass > 0) & (scene.label >= 0)
+    if not used.any():
+        return Exploration(np.array([leader]), np.ones(1), GAMMA)
     said, label, mass = scene.said[:, used], scene.label[used], scene.mass[used]
     table = PackedTable(said.shape[0])
     table.append(said, np.arange(label.size), label)
     names = np.arange(said.shape[0])
-    barrier = Barrier(mass / mass.sum(), gamma / n_labels_at(said), gamma)
+    outputs = Outputs.of(said)
+    barrier = Barrier(mass / mass.sum(), GAMMA / outputs.per_example(outputs.label >= 0), GAMMA)
     mixture = corrective_frank_wolfe(PackedOnSample(table, names, names), barrier, TOLERANCE).mixture
-    return Exploration(np.array(mixture.hypotheses), mixture.probabilities, gamma)
-
-
-def _slowest_growth(scene: Scene, exploration: Exploration, leader: int, largest: float, eps: float) -> float:
-    """min over rivals of max over bets of the expected log factor of a round at threshold eps.
-
-    Examples that are not in the scene count as rounds with D = 0.
-    """
-    said, label, mass, gamma = scene.said, scene.label, scene.mass, exploration.gamma
-    q = (1 - gamma) * mixture_mass(exploration, said, label) + gamma / np.maximum(n_labels_at(said), 1)
-    bet = bets_within(largest, eps)[:, None]
-    at_zero = np.log1p(bet * eps)
-    right = said == label
-    behind = mass * q * (np.log1p(bet * (1 / q + eps)) - at_zero)
-    ahead = mass * q * (np.log1p(-bet * (1 / q - eps)) - at_zero)
-    leads = right[leader]
-    growth = at_zero + behind[:, leads] @ (~right[:, leads]).T + ahead[:, ~leads] @ right[:, ~leads].T
-    return float(np.delete(growth.max(axis=0), leader).min(initial=np.inf))
-
-
-def draw_labels(exploration: Exploration, said: NDArray[np.integer], uniform: Floats) -> tuple[Ints, Floats]:
-    """A label to ask at each contested example, and its propensity.
-
-    ``said`` (V, m) is what survivors say there, ``uniform`` (m, 3) the randomness.
-    """
-    n_labels, places = n_labels_at(said), np.arange(said.shape[1])
-    # The k-th distinct label of each column, k uniform: count the first appearances in sorted order.
-    ordered = np.sort(said, axis=0)
-    new = (ordered >= 0) & np.concatenate([np.ones((1, places.size), dtype=bool), ordered[1:] != ordered[:-1]])
-    k = (uniform[:, 0] * n_labels).astype(np.int64)
-    guess = ordered[np.argmax(new.cumsum(axis=0) == k + 1, axis=0), places].astype(np.int64)
-
-    spoken = said[exploration.rows]
-    speaking = (spoken >= 0) * exploration.probabilities[:, None]
-    ladder = speaking.cumsum(axis=0)
-    drawn = (ladder <= uniform[:, 1] * ladder[-1]).sum(axis=0).clip(max=exploration.rows.size - 1)
-    uniformly = (uniform[:, 2] < exploration.gamma) | (ladder[-1] == 0)
-    label = np.where(uniformly, guess, spoken[drawn, places])
-    W = mixture_mass(exploration, said, label)
-    # Where all of the mixture abstain, the guess is uniform whatever gamma is.
-    share = np.where(ladder[-1] == 0, 1.0, exploration.gamma)
-    return label, (1 - share) * W + share / n_labels
-
-
-def labels_by_mass(exploration: Exploration, said: NDArray[np.integer]) -> list[int]:
-    """The labels that survivors give to one example, ``said`` (V,), in the order of the mixture's mass."""
-    labels, votes = np.unique(said[said >= 0], return_counts=True)
-    mass = [exploration.probabilities @ (said[exploration.rows] == label) for label in labels]
-    order = np.lexsort((labels, -votes, -np.array(mass)))
-    ordered: list[int] = labels[order].tolist()
-    return ordered
+    return Exploration(np.array(mixture.hypotheses), mixture.probabilities, GAMMA)
