@@ -23,9 +23,14 @@ ALLOWED = {
     "explore": {"kernels", "hypotheses"},
     "estimate": {"kernels"},
     "learners": {"kernels", "hypotheses", "explore", "estimate"},
+    "classifier": {"hypotheses", "learners", "raters"},
     "raters": set(),
+    "tables": set(),
+    "report": set(),
+    "study": {"kernels", "hypotheses", "explore", "estimate", "learners", "tables"},
     "experiments": {"kernels", "hypotheses", "explore", "estimate", "learners", "raters"},
-    "cli": {"raters", "experiments", "learners.schedule"},
+    "web": {"tables", "raters", "study", "report", "learners.schedule", "estimate.certificate"},
+    "cli": {"classifier", "tables", "raters", "study", "web", "report", "experiments", "learners.schedule", "estimate.certificate"},
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -9,19 +10,28 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from onebit.records import Setting
+from onebit.report import words
+
 
 def demo(
     answers: Annotated[int, typer.Option(min=2, help="Answers in phase 2 of Algorithm 1.")] = 40_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the run; the same seed gives the same run.")] = 0,
+    out: Annotated[Path, typer.Option(help="Folder for the table, the log and the report.")] = Path("onebit-demo"),
 ) -> None:
     """Choose the best of 60 digit classifiers without labels, by yes/no answers of a simulated rater.
 
     Algorithm 1 of the paper runs end to end, beside uniform guesses and full labels with the same number of answers,
-    and the certified learner, which stops as soon as its answers show that nobody is ahead by more than 0.02.
+    and the certified learner, which stops as soon as its answers show that nobody is ahead by more than 0.02. Its
+    report is written as ``onebit select`` writes it, beside the table, which is yours to try other commands on.
     """
     # Imported here: scikit-learn takes a second that --help should not.
+    from onebit.cli.run_folder import Source, check_folder
+    from onebit.cli.running import Run
     from onebit.experiments import digits
 
+    folder = out / f"seed-{seed}"
+    check_folder(folder)
     console = Console()
     with _Bars(console) as bars:
         contest = digits.train_models(bars.show)
@@ -51,6 +61,14 @@ def demo(
         "The excess error, known here because the truth is, is at most the eps proven with probability "
         f"{1 - paper.plan.delta:.0%}: by intervals for all models at once; in the last two rows, by the certificate.",
     )
+    out.mkdir(parents=True, exist_ok=True)
+    table_path = out / "digits.csv"
+    digits.write_table(contest, table_path)
+    setting = Setting(eps=digits.CERTIFIED_EPS, protocol="follow-up", seed=seed)
+    source = Source(table_path, id="image", truth="digit")
+    report, page = Run(source, setting, "certified", folder, Console(stderr=True)).carry_out()
+    console.print(f"\n[b]{report.chosen[0]}[/]: {words.headline(report)}", highlight=False, soft_wrap=True)
+    console.print(f"The report is in {page}; the table is {table_path}", highlight=False, soft_wrap=True)
 
 
 class _Bars(Progress):

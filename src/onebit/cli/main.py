@@ -10,6 +10,9 @@ import typer
 from onebit import __version__
 from onebit.cli.demo import demo
 from onebit.cli.plan import plan
+from onebit.cli.select import select
+from onebit.cli.study import app as study_app
+from onebit.cli.verify import report, verify
 from onebit.errors import OnebitError
 
 app = typer.Typer(
@@ -19,6 +22,10 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+app.command()(select)
+app.add_typer(study_app)
+app.command()(verify)
+app.command()(report)
 app.command()(plan)
 app.command()(demo)
 

@@ -1,53 +1,131 @@
-"""``onebit plan``: what the theorems ask for, side by side."""
+"""``onebit plan``: what choosing from a table will cost, or what the theorems ask for, side by side."""
 
 from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from onebit.cli.table_plan import ALL_EPS, print_table_plan, table_figures
 from onebit.errors import InvalidInputError
 from onebit.learners import schedule
 
+#: What the theorems are asked for unless it is said.
+DEFAULT_EPS = 0.05
+
 
 def plan(
-    labels: Annotated[int, typer.Option(help="K, the number of labels.")],
+    table: Annotated[
+        Path | None,
+        typer.Argument(help="A table as for onebit select: forecast what choosing from it costs.", show_default=False),
+    ] = None,
+    labels: Annotated[
+        int | None, typer.Option(help="Without a table: K, the number of labels.", show_default=False)
+    ] = None,
     hypotheses: Annotated[
-        int | None, typer.Option(help="N, the number of hypotheses (models) to choose from.", show_default=False)
+        int | None,
+        typer.Option(help="Without a table: N, the number of hypotheses (models) to choose from.", show_default=False),
     ] = None,
     natarajan: Annotated[
         int | None,
         typer.Option(help="Natarajan dimension of an infinite class, in place of --hypotheses.", show_default=False),
     ] = None,
-    eps: Annotated[float, typer.Option(help="Excess error to reach.")] = 0.05,
+    eps: Annotated[
+        list[float] | None,
+        typer.Option(
+            help="Excess error to reach, by default 0.05; for a table several times, by default 0.05, 0.02, 0.01.",
+            show_default=False,
+        ),
+    ] = None,
     delta: Annotated[float, typer.Option(help="Probability with which the guarantee may fail.")] = 0.05,
-    gamma: Annotated[float, typer.Option(help="Share of uniform guesses in phase 2, above 0 and at most 1/2.")] = 0.5,
+    gamma: Annotated[
+        float | None,
+        typer.Option(
+            help="Share of uniform guesses in phase 2, above 0 and at most 1/2, the default.", show_default=False
+        ),
+    ] = None,
+    id: Annotated[
+        str | None, typer.Option(help="Column of the table that names the items.", show_default=False)
+    ] = None,
+    truth: Annotated[
+        str | None,
+        typer.Option(help="Column of the table with right labels: no model, and not used.", show_default=False),
+    ] = None,
+    show: Annotated[
+        list[str] | None, typer.Option(help="Column of the table that is no model; several times.", show_default=False)
+    ] = None,
+    seconds_per_answer: Annotated[float, typer.Option(help="For the rater-hours of a table.")] = 5.0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """How many rounds each theorem asks for: the paper's, uniform guesses, full labels, and the best possible order.
+    """What it will cost: forecast for a table of yours, or what the theorems ask for.
 
-    Example: onebit plan --labels 10 --hypotheses 1000 --eps 0.05 --delta 0.05
+    Examples: onebit plan votes.csv --id key, and onebit plan --labels 10 --hypotheses 1000 --eps 0.05
 
-    An infinite class is given by its Natarajan dimension. It is first covered by a finite one, from unlabelled examples
-    that cost no answer; the cover takes half of eps and of delta, and its largest possible size stands for N.
+    With a table, selections are rehearsed on truths that the models' votes make likely: a forecast, no promise.
 
+    Without one, the theorems' rounds are computed: the paper's, uniform guesses, full labels, and the best possible
+    order. An infinite class is given by its Natarajan dimension. It is first covered by a finite one, from unlabelled
+    examples that cost no answer; the cover takes half of eps and of delta, and its largest possible size stands for N.
     These are worst-case sizes that hold before anything is seen. The paper's beat uniform guesses only below a tiny
     eps, which is printed.
     """
-    if (hypotheses is None) == (natarajan is None):
-        raise InvalidInputError("give the size of the class: either --hypotheses N or --natarajan D")
-    if natarajan is None:
-        figures = plan_figures(labels, hypotheses or 0, eps, delta, gamma)
+    if table is not None:
+        if (labels, hypotheses, natarajan, gamma) != (None, None, None, None):
+            raise InvalidInputError(
+                "--labels, --hypotheses, --natarajan and --gamma are for a plan without a table; a table has its own"
+            )
+        figures = _for_table(table, id, truth, show, eps, delta, seconds_per_answer)
     else:
-        figures = infinite_figures(labels, natarajan, eps, delta, gamma)
+        if id is not None or truth is not None or show:
+            raise InvalidInputError("--id, --truth and --show name columns of a table; give the table, too")
+        figures = _for_theorems(labels, hypotheses, natarajan, eps, delta, gamma)
     if as_json:
         print(json.dumps(figures))
+    elif table is not None:
+        print_table_plan(figures, Console())
     else:
         _print(figures, Console())
+
+
+def _for_table(
+    path: Path,
+    id: str | None,
+    truth: str | None,
+    show: list[str] | None,
+    eps: list[float] | None,
+    delta: float,
+    seconds_per_answer: float,
+) -> dict[str, Any]:
+    from onebit.cli.run_folder import Source
+
+    source = Source(path, id, truth, tuple(show or ()))
+    return table_figures(source, tuple(eps or ALL_EPS), delta, seconds_per_answer, Console(stderr=True))
+
+
+def _for_theorems(
+    labels: int | None,
+    hypotheses: int | None,
+    natarajan: int | None,
+    eps: list[float] | None,
+    delta: float,
+    gamma: float | None,
+) -> dict[str, Any]:
+    if labels is None:
+        raise InvalidInputError("give a table, or the number of labels: --labels K")
+    if (hypotheses is None) == (natarajan is None):
+        raise InvalidInputError("give the size of the class: either --hypotheses N or --natarajan D")
+    all_eps = eps or [DEFAULT_EPS]
+    if len(all_eps) > 1:
+        raise InvalidInputError(f"--eps is given {len(all_eps)} times; several are for a plan with a table")
+    gamma = schedule.THEOREM_GAMMA if gamma is None else gamma
+    if natarajan is None:
+        return plan_figures(labels, hypotheses or 0, all_eps[0], delta, gamma)
+    return infinite_figures(labels, natarajan, all_eps[0], delta, gamma)
 
 
 def plan_figures(n_labels: int, n_hypotheses: int, eps: float, delta: float, gamma: float) -> dict[str, Any]:

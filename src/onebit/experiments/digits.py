@@ -6,8 +6,10 @@ third of them, so that their accuracies are spread; the rest is the pool on whic
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,13 +17,14 @@ from numpy.typing import NDArray
 
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.base import Learner, Result, run
-from onebit.learners.certified import CertifiedLearner, Protocol
+from onebit.learners.certified import CertifiedLearner
 from onebit.learners.full_information import FullInformationLearner
 from onebit.learners.items import Pool
 from onebit.learners.paper import PaperLearner, PaperResult
 from onebit.learners.schedule import Plan
 from onebit.learners.uniform import UniformLearner
 from onebit.raters import SimulatedRater
+from onebit.records import Protocol
 
 N_LABELS = 10
 SIZES = (20, 30, 50, 80, 120)
@@ -77,6 +80,15 @@ def train_models(progress: Progress) -> Contest:
             names.append(f"{name}, {size} examples")
     progress("training 60 models", len(kinds), len(kinds))
     return Contest(np.array(predictions), tuple(names), y[n_train:].astype(np.int64))
+
+
+def write_table(contest: Contest, path: Path) -> None:
+    """The contest as a table for ``onebit select``: image numbers, right digits, and a column for each model."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        rows = csv.writer(file)
+        rows.writerow(["image", "digit", *contest.names])
+        for i, digit in enumerate(contest.truth.tolist()):
+            rows.writerow([i, digit, *contest.predictions[:, i].tolist()])
 
 
 def _kinds() -> dict[str, Any]:

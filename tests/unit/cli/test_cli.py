@@ -93,11 +93,21 @@ def test_bad_input_is_one_line_and_exit_code_2(options: list[str], says: str) ->
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_demo_runs_end_to_end() -> None:
-    shown = runner.invoke(app, ["demo", "--answers", "3000"])
+def test_demo_runs_end_to_end(tmp_path: Path) -> None:
+    shown = runner.invoke(app, ["demo", "--answers", "3000", "--out", str(tmp_path / "demo")])
     assert shown.exit_code == 0
-    for word in ("60 models", "Phase 1", "Phase 2", "uniform guesses", "full labels", "certified", "eps proven"):
+    for word in (
+        "60 models",
+        "Phase 1",
+        "Phase 2",
+        "uniform guesses",
+        "full labels",
+        "certified",
+        "eps proven",
+        "The report is in",
+    ):
         assert word in shown.stdout
+    assert (tmp_path / "demo" / "seed-0" / "report.html").exists()
 
 
 def test_version_and_help() -> None:

@@ -1,0 +1,41 @@
+"""What other ways to choose would cost, as far as it is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from onebit.learners.schedule import full_information_rounds, uniform_rounds
+from onebit.raters import SimulatedRater
+from onebit.records import RunStatus, Setting
+from onebit.report import Price
+from onebit.study.learners import build_selection
+from onebit.study.recorder import Recorder
+from onebit.tables import ModelTable
+
+BY_THEOREM = "enough for any data, by its theorem"
+
+
+def theorem_prices(table: ModelTable, n_labels: int, setting: Setting) -> tuple[Price, ...]:
+    """What theorems ask for before anything is seen."""
+    guesses = uniform_rounds(n_labels, table.n_models, setting.eps, setting.delta)
+    labelled = full_information_rounds(table.n_models, setting.eps, setting.delta)
+    return (
+        Price("Uniform guesses", guesses, "answers", BY_THEOREM),
+        Price("Full labels", labelled, "labels", BY_THEOREM),
+    )
+
+
+def measured_labels(table: ModelTable, n_labels: int, setting: Setting) -> tuple[Price, ...]:
+    """What full labels of random items would have cost with the same stopping rule, by simulation with the truth."""
+    passive = replace(setting, protocol="labels", passive=True, budget=None, f_no=0.0, f_yes=0.0)
+    selection = build_selection(passive, "certified", table.predictions, n_labels)
+    if table.truth is None:
+        return ()
+    rater, recorder = SimulatedRater(table.truth), Recorder(selection.learner)
+    while isinstance(questions := recorder.ask(256), tuple):
+        recorder.tell_all([(q.id, rater(replace(q, item=selection.row(q.item)))) for q in questions])
+        recorder.drain()
+    result = recorder.result
+    if result.status is not RunStatus.COMPLETE:
+        return ()
+    return (Price("Full labels of random items", result.n_answers, "labels", "simulated, the same stopping rule"),)

@@ -1,0 +1,96 @@
+"""``onebit select``: the best model of a table, from yes/no answers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from onebit.cli.setting import check_can_ask, check_learner, make_setting, read_labels
+
+if TYPE_CHECKING:
+    from onebit.report import Report
+
+
+def select(
+    table: Annotated[
+        Path, typer.Argument(help="Predictions: CSV, Parquet or NPZ; one row an item, one column a model.")
+    ],
+    eps: Annotated[float, typer.Option(help="How far the chosen model may be from the best.")] = 0.01,
+    delta: Annotated[float, typer.Option(help="Probability with which the guarantee may fail.")] = 0.05,
+    protocol: Annotated[
+        str, typer.Option(help="one-shot: one question an item; follow-up: until a yes; labels: the label itself.")
+    ] = "one-shot",
+    learner: Annotated[
+        str, typer.Option(help="certified, or for comparison paper (Algorithm 1) or uniform.")
+    ] = "certified",
+    population: Annotated[
+        str, typer.Option(help="pool: best on these items; stream: best on what they were drawn from.")
+    ] = "pool",
+    truth: Annotated[
+        str | None,
+        typer.Option(help="Column with the right labels (NPZ: y); raters are then simulated.", show_default=False),
+    ] = None,
+    id: Annotated[str | None, typer.Option(help="Column that names the items.", show_default=False)] = None,
+    show: Annotated[
+        list[str] | None,
+        typer.Option(help="Column to show to the rater; may be given several times.", show_default=False),
+    ] = None,
+    labels: Annotated[
+        Path | None,
+        typer.Option(help="Text file with the labels, one a line; without it they are those seen.", show_default=False),
+    ] = None,
+    error_rates: Annotated[
+        str | None,
+        typer.Option(
+            metavar="F_NO,F_YES",
+            help="Most that raters say no to a right and yes to a wrong label (one-shot only).",
+            show_default=False,
+        ),
+    ] = None,
+    budget: Annotated[int | None, typer.Option(help="Most answers to ask for.", show_default=False)] = None,
+    seed: Annotated[int, typer.Option(help="The same seed asks the same questions.")] = 0,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for log and report; by default named after the table.", show_default=False),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Choose the best model of a table, within eps, by yes/no answers.
+
+    With --truth raters are simulated; otherwise you are asked: y, n, space for "can't tell", backspace takes back, q
+    quits. Every answer is kept in the folder --out, and the same command goes on where it stopped.
+    """
+    # Imported here: what reads tables and learns takes a second that --help should not.
+    from onebit.cli.run_folder import Source, check_folder
+    from onebit.cli.running import Run
+
+    setting = make_setting(eps, delta, protocol, population, budget, seed, error_rates)
+    name = check_learner(learner, setting)
+    if truth is None:
+        check_can_ask(setting)
+    folder = out if out is not None else table.with_suffix("")
+    check_folder(folder)
+    source = Source(table, id, truth, tuple(show or ()), read_labels(labels))
+    report, page = Run(source, setting, name, folder, Console(stderr=True)).carry_out()
+    if as_json:
+        from onebit.cli.outcome import figures
+
+        print(json.dumps(figures(report)))
+    else:
+        _tell(report, page)
+
+
+def _tell(report: Report, page: Path) -> None:
+    from onebit.report import words
+
+    console = Console()
+    console.print(f"[b]{words.chosen_in_words(report)}[/]", highlight=False, soft_wrap=True)
+    for sentence in (words.headline(report), words.confidence(report), words.against_the_aim(report)):
+        console.print(sentence, highlight=False, markup=False, soft_wrap=True)
+    if report.excess is not None:
+        console.print(f"True excess error: {report.excess:.4f}.", highlight=False)
+    console.print(f"The report is in {page}", highlight=False, soft_wrap=True)

@@ -1,0 +1,292 @@
+"""``onebit study``: studies that many raters answer, kept in a database."""
+
+from __future__ import annotations
+
+import getpass
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from onebit.cli.setting import check_learner, make_setting, read_labels
+from onebit.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from onebit.study.quality import Rate
+    from onebit.study.status import StudyStatus
+
+app = typer.Typer(name="study", help="Studies: many raters, for weeks, with nothing lost.", no_args_is_help=True)
+
+Name = Annotated[str, typer.Argument(help="Name of the study.")]
+Storage = Annotated[
+    str | None,
+    typer.Option(
+        envvar="ONEBIT_STORAGE",
+        help="Where studies are kept: sqlite:///FILE or postgresql://...  [default: sqlite:///onebit.db]",
+        show_default=False,
+    ),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+@app.command()
+def create(
+    name: Name,
+    table: Annotated[Path, typer.Argument(help="Predictions: CSV, Parquet, NPZ or JSONL; one column a model.")],
+    storage: Storage = None,
+    eps: Annotated[float, typer.Option(help="How far the chosen model may be from the best.")] = 0.01,
+    delta: Annotated[float, typer.Option(help="Probability with which the guarantee may fail.")] = 0.05,
+    protocol: Annotated[str, typer.Option(help="one-shot, follow-up or labels.")] = "one-shot",
+    learner: Annotated[str, typer.Option(help="certified, paper or uniform.")] = "certified",
+    population: Annotated[str, typer.Option(help="pool or stream.")] = "pool",
+    id: Annotated[str | None, typer.Option(help="Column that names the items.", show_default=False)] = None,
+    show: Annotated[
+        list[str] | None, typer.Option(help="Column to show to raters; several times.", show_default=False)
+    ] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="Text file with the labels, one a line.", show_default=False)
+    ] = None,
+    descriptions: Annotated[
+        Path | None, typer.Option(help="JSON file: an object from labels to descriptions.", show_default=False)
+    ] = None,
+    instructions: Annotated[Path | None, typer.Option(help="Text file for raters.", show_default=False)] = None,
+    image: Annotated[str | None, typer.Option(help="Column with image paths.", show_default=False)] = None,
+    image_root: Annotated[
+        Path | None, typer.Option(help="Folder that image paths are below.", show_default=False)
+    ] = None,
+    error_rates: Annotated[
+        str | None, typer.Option(metavar="F_NO,F_YES", help="Most that raters err.", show_default=False)
+    ] = None,
+    budget: Annotated[int | None, typer.Option(help="Most answers to ask for.", show_default=False)] = None,
+    overlap: Annotated[int, typer.Option(help="Raters who answer each question.")] = 1,
+    lease: Annotated[float, typer.Option(help="Seconds for which a question is kept for a rater.")] = 60.0,
+    gold: Annotated[
+        str | None, typer.Option(help="Column with right labels, where known; plants questions.", show_default=False)
+    ] = None,
+    gold_share: Annotated[float, typer.Option(help="Share of planted questions, with --gold.")] = 0.05,
+    repeat_share: Annotated[float, typer.Option(help="Share of repeated questions.")] = 0.0,
+    seed: Annotated[int, typer.Option(help="The same seed asks the same questions.")] = 0,
+) -> None:
+    """Make a study from a table of predictions; everything is checked before anything is written."""
+    from onebit.study.gold import split_gold
+    from onebit.study.jsonl import read_items
+    from onebit.study.opening import create_study
+
+    setting = make_setting(eps, delta, protocol, population, budget, seed, error_rates)
+    with _bar("reading the table") as reading:
+        shown = [*(show or ()), *([image] if image is not None and image not in (show or ()) else ())]
+        items = read_items(
+            table, id=id, show=[*shown, *([gold] if gold else ())], labels=read_labels(labels), progress=reading
+        )
+    models, known = split_gold(items, gold)
+    with (
+        _bar("writing the study") as writing,
+        create_study(
+            models,
+            name,
+            storage=storage,
+            eps=eps,
+            delta=delta,
+            protocol=setting.protocol,
+            population=setting.population,
+            learner=check_learner(learner, setting),
+            budget=budget,
+            seed=seed,
+            f_no=setting.f_no,
+            f_yes=setting.f_yes,
+            overlap=overlap,
+            lease_seconds=lease,
+            instructions="" if instructions is None else _text(instructions),
+            descriptions=None if descriptions is None else _descriptions(descriptions),
+            gold=known,
+            gold_share=gold_share if known else 0.0,
+            repeat_share=repeat_share,
+            image=image,
+            image_root=None if image_root is None else str(image_root),
+            progress=writing,
+        ),
+    ):
+        pass
+    Console(stderr=True).print(
+        f"The study {name} has {models.n_models} models, {models.n_items:,} items and {models.n_labels} labels.",
+        highlight=False,
+        markup=False,
+    )
+
+
+@app.command("list")
+def list_studies(storage: Storage = None, as_json: AsJson = False) -> None:
+    """List the studies of a store."""
+    from onebit.study.opening import storage_url
+    from onebit.study.store import Store
+
+    with Store(storage_url(storage)) as store:
+        entries = store.entries()
+    if as_json:
+        found = [{"name": each.name, "created_at": each.created_at, "n_events": each.n_events} for each in entries]
+        print(json.dumps({"studies": found}))
+        return
+    table = Table("study", "created", "events")
+    for entry in entries:
+        table.add_row(entry.name, entry.created_at[:16].replace("T", " "), f"{entry.n_events:,}")
+    Console().print(table)
+
+
+@app.command()
+def status(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
+    """Show what is known: certified eps, survivors, forecast, raters. Works while the study is open elsewhere."""
+    from onebit.study.opening import load_study
+
+    with load_study(name, storage=storage, read_only=True) as study:
+        found = study.status()
+    if as_json:
+        print(json.dumps(asdict(found) | {"status": found.status.name.lower()}))
+    else:
+        _print_status(found, Console())
+
+
+@app.command()
+def answer(
+    name: Name,
+    rater: Annotated[str | None, typer.Option(help="Your name.  [default: your user name]", show_default=False)] = None,
+    storage: Storage = None,
+) -> None:
+    """Answer questions at the terminal: y, n, space for "can't tell", backspace takes back, q quits."""
+    from onebit.cli.answering import answer_at_terminal
+    from onebit.study.opening import load_study
+
+    with load_study(name, storage=storage) as study:
+        answer_at_terminal(study, rater or getpass.getuser(), Console())
+        _print_status(study.status(), Console())
+
+
+@app.command()
+def export(
+    name: Name,
+    path: Annotated[Path, typer.Argument(help="New file: .csv, .jsonl or .parquet.")],
+    log: Annotated[bool, typer.Option("--log", help="Write all events instead of the verified labels.")] = False,
+    anonymous: Annotated[bool, typer.Option("--anonymous", help="Number the raters instead of naming them.")] = False,
+    storage: Storage = None,
+) -> None:
+    """Write the verified labels, or the whole log, to a file."""
+    from onebit.study.export import export_study
+    from onebit.study.opening import storage_url
+
+    n = export_study(storage_url(storage), name, path, "log" if log else "labels", anonymous)
+    Console(stderr=True).print(f"{n:,} rows are in {path}", highlight=False, markup=False)
+
+
+@app.command()
+def verify(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
+    """Replay a study and recompute its certificate, independently of the learner. Exit code 1 if it does not hold."""
+    from onebit.study.audit import verify_study
+    from onebit.study.opening import storage_url
+
+    with _bar("recomputing the certificate") as recomputing:
+        found = verify_study(storage_url(storage), name, recomputing)
+    if as_json:
+        print(json.dumps(asdict(found)))
+    elif found.ok:
+        shown = "" if found.verdict is None else f" The certified eps is {found.verdict.certified_eps:.4f}."
+        Console().print(
+            f"{found.n_events:,} events were replayed and all is as the study says.{shown}", highlight=False
+        )
+    else:
+        for problem in found.problems:
+            Console().print(problem, highlight=False, markup=False)
+    if not found.ok:
+        raise typer.Exit(1)
+
+
+@app.command()
+def backup(
+    target: Annotated[str, typer.Argument(help="New file, or the URL of an empty store.")], storage: Storage = None
+) -> None:
+    """Copy all studies, as they are at one moment, while they are being answered."""
+    from onebit.study.backup import backup as copy
+    from onebit.study.opening import storage_url
+
+    with _bar("copying") as copying:
+        n = copy(storage_url(storage), target, copying)
+    Console(stderr=True).print(f"{n} studies are in {target}", highlight=False, markup=False)
+
+
+@app.command()
+def delete(
+    name: Name,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    storage: Storage = None,
+) -> None:
+    """Delete a study and all its answers."""
+    from onebit.study.opening import storage_url
+    from onebit.study.store import Store
+
+    with Store(storage_url(storage)) as store:
+        entry = store.entry(name)
+        if not yes and not typer.confirm(f"Delete {name} with {entry.n_events:,} events for good?", err=True):
+            raise typer.Exit(1)
+        store.delete(name)
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[Any]:
+    """A progress bar on standard error, as a function of the part done and the whole."""
+    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, whole: bar.update(task, completed=done, total=whole)
+
+
+def _print_status(found: StudyStatus, console: Console) -> None:
+    eps = "none yet" if found.certified_eps is None else f"{found.certified_eps:.4f}"
+    lines = [
+        f"{found.name}: {found.status.value}",
+        f"certified eps   {eps} (asked for: {found.eps:g})",
+        f"leader          {', '.join(found.chosen) or 'none yet'}",
+    ]
+    if found.survivors is not None:
+        lines.append(f"may be best     {len(found.survivors)} of {found.n_models} models")
+    lines.append(f"answers         {found.n_answers:,}, and {found.n_open} questions open")
+    if found.n_cant_tell:
+        lines.append(f"can't tell      {found.n_cant_tell:,} ({found.n_cant_tell / found.n_answers:.1%})")
+    if found.forecast is not None:
+        low, middle, high = found.forecast
+        lines.append(f"still needed    about {middle:,.0f} answers ({low:,.0f} to {high:,.0f})")
+    console.print("\n".join(lines), highlight=False, markup=False)
+    if found.raters:
+        table = Table("rater", "answers", "can't tell", "late", "no to right", "yes to wrong", "changed")
+        for each in found.raters:
+            counts = (f"{n:,}" for n in (each.n_answers, each.n_cant_tell, each.n_late))
+            table.add_row(each.rater, *counts, *map(_shown, (each.f_no, each.f_yes, each.changed)))
+        console.print(table, markup=False)
+    for warning in found.warnings:
+        console.print(f"Warning: {warning}.", highlight=False, markup=False)
+
+
+def _shown(rate: Rate) -> str:
+    return "" if rate.n == 0 else f"{rate.n_wrong} of {rate.n} ({rate.low:.2f} to {rate.high:.2f})"
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInputError(f"{path} cannot be read as UTF-8 text: {error}") from None
+
+
+def _descriptions(path: Path) -> dict[str, str]:
+    content = _text(path)
+    try:
+        found = json.loads(content)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
+        raise InvalidInputError(f'{path} must hold one JSON object from labels to texts, as in {{"cat": "a pet"}}')
+    return found

@@ -1,0 +1,101 @@
+"""``onebit plan TABLE``: what choosing from this table will cost, rehearsed on the models' votes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, get_args
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from onebit.errors import InvalidInputError, check_fraction
+from onebit.records import Protocol
+
+if TYPE_CHECKING:
+    from onebit.cli.run_folder import Source
+
+#: What is planned for unless it is said.
+ALL_EPS = (0.05, 0.02, 0.01)
+#: The protocols that ask yes or no.
+PROTOCOLS: tuple[Protocol, ...] = tuple(each for each in get_args(Protocol) if each != "labels")
+
+
+def table_figures(
+    source: Source, all_eps: tuple[float, ...], delta: float, seconds_per_answer: float, console: Console
+) -> dict[str, Any]:
+    """All figures of the command; its JSON. Progress goes to ``console``."""
+    for eps in all_eps:
+        check_fraction("--eps", eps)
+    check_fraction("--delta", delta)
+    if not seconds_per_answer > 0:
+        raise InvalidInputError(f"--seconds-per-answer is {seconds_per_answer!r}; it must be above 0")
+    # Imported here: what reads tables and learns takes a second that a wrong option should not.
+    from onebit.cli.running import read_with_bar
+    from onebit.experiments.rehearsal import rehearse
+
+    table = read_with_bar(source, console)
+    eps_falling = tuple(sorted(set(all_eps), reverse=True))
+    rows = []
+    columns = TextColumn("rehearsing {task.description}"), BarColumn(), TimeRemainingColumn()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
+        for protocol in PROTOCOLS:
+            task = bar.add_task(protocol, total=None)
+            costs = rehearse(
+                table.predictions,
+                max(2, table.n_labels),
+                protocol=protocol,
+                all_eps=eps_falling,
+                delta=delta,
+                progress=lambda done, whole, task=task: bar.update(task, completed=done, total=whole),  # type: ignore[misc]
+            )
+            rows += [
+                {
+                    "protocol": protocol,
+                    "eps": cost.eps,
+                    "answers": cost.middle,
+                    "low": cost.low,
+                    "high": cost.high,
+                    "rater_hours": None if cost.middle is None else cost.middle * seconds_per_answer / 3600,
+                }
+                for cost in costs
+            ]
+    return {
+        "table": source.path.name,
+        "models": table.n_models,
+        "items": table.n_items,
+        "labels": table.n_labels,
+        "delta": delta,
+        "seconds_per_answer": seconds_per_answer,
+        "forecasts": rows,
+    }
+
+
+def print_table_plan(figures: dict[str, Any], console: Console) -> None:
+    """The figures as a table for people."""
+    shown = Table(
+        title=(
+            f"Forecast for {figures['table']}: {figures['models']:,} models, {figures['items']:,} items, "
+            f"{figures['labels']:,} labels"
+        ),
+        title_justify="left",
+    )
+    shown.add_column("protocol")
+    for name in ("within eps", "answers", "range", "rater-hours"):
+        shown.add_column(name, justify="right")
+    for row in figures["forecasts"]:
+        hours = "" if row["rater_hours"] is None else f"{row['rater_hours']:.1f}"
+        span = f"{_count(row['low'])} to {_count(row['high'])}"
+        shown.add_row(row["protocol"], f"{row['eps']:g}", _count(row["answers"]), span, hours)
+    console.print(shown)
+    console.print(
+        "Rehearsed without labels, on truths that the models' votes make likely; "
+        f"{figures['seconds_per_answer']:g} seconds an answer. How far the best model is really ahead is not known "
+        "before, so expect to be off by a factor of two, and sometimes more. follow-up shows the same item again until "
+        "a yes, and needs raters who do not err and one right label an item.",
+        soft_wrap=True,
+        highlight=False,
+    )
+
+
+def _count(answers: int | None) -> str:
+    return "too many" if answers is None else f"{answers:,}"

@@ -1,0 +1,115 @@
+"""What a selection will cost, before it starts: it is rehearsed on truths that the models' votes make likely.
+
+A forecast, not a promise. How far the best model is ahead decides what a run costs, and votes do not show that; so each
+imagined truth follows another of the trusted models, some more and some less closely, and the spread is told as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onebit.hypotheses.finite import PredictionTable
+from onebit.learners.base import run
+from onebit.learners.certified import CertifiedLearner
+from onebit.learners.items import Pool
+from onebit.learners.outputs import plurality
+from onebit.randomness import generator
+from onebit.raters import SimulatedRater
+from onebit.records import Protocol
+
+#: Models are trusted that agree most with the vote: this share of them, and at least so many.
+TRUSTED_SHARE, MIN_TRUSTED = 0.2, 5
+#: The share of items on which the leader of an imagined truth is right because it leads; one for each rehearsal. Chosen
+#: after looking at the tables of ``benchmarks/forecast.py``, so its ratios may be better than those of a new table.
+LEADS = (0.0, 0.1, 0.2, 0.3, 0.4)
+#: Answers after which a rehearsal is given up.
+MOST_ANSWERS = 200_000
+
+Predictions = NDArray[np.integer]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Answers until ``eps`` is certified: the median of the rehearsals, and their range; None where one had no end."""
+
+    protocol: Protocol
+    eps: float
+    low: int | None
+    middle: int | None
+    high: int | None
+
+
+def imagined_truths(predictions: Predictions, seed: int) -> list[NDArray[np.int64]]:
+    """Truths (n,), one for each of LEADS: on every item some trusted model is right, the leader more often than others.
+
+    Leaders are the trusted models that agree most with the vote of the trusted. Where the model that is drawn abstains,
+    nobody is right.
+    """
+    n_items = predictions.shape[1]
+    n_trusted = min(predictions.shape[0], max(MIN_TRUSTED, round(TRUSTED_SHARE * predictions.shape[0])))
+    trusted = predictions[_by_agreement(predictions)[:n_trusted]]
+    leaders = _by_agreement(trusted)
+    rng = generator(seed, "imagined truths")
+    truths = []
+    for place, lead in enumerate(LEADS):
+        who = rng.integers(0, n_trusted, n_items)
+        who[rng.random(n_items) < lead] = leaders[place % n_trusted]
+        truths.append(trusted[who, np.arange(n_items)].astype(np.int64))
+    return truths
+
+
+def _by_agreement(predictions: Predictions) -> NDArray[np.int64]:
+    """The rows of ``predictions`` (N, n), those first that agree with the plurality on most items."""
+    vote = plurality(predictions)
+    agreement = np.array([((row == vote) & (row >= 0)).mean() for row in predictions])
+    return np.argsort(-agreement, kind="stable")
+
+
+def rehearse(
+    predictions: Predictions,
+    n_labels: int,
+    *,
+    protocol: Protocol,
+    all_eps: tuple[float, ...],
+    delta: float,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> tuple[Cost, ...]:
+    """What it will cost to choose from a pool, for each eps; a rehearsal runs to the least and passes the others."""
+    hypotheses = PredictionTable(predictions, n_labels)
+    truths = imagined_truths(predictions, seed)
+    needed = []
+    for i, truth in enumerate(truths):
+        learner = CertifiedLearner(
+            hypotheses,
+            Pool(np.arange(truth.size)),
+            eps=min(all_eps),
+            delta=delta,
+            protocol=protocol,
+            budget=MOST_ANSWERS,
+            seed=seed + i,
+        )
+        result = run(learner, SimulatedRater(truth))
+        needed.append([_answers_until(learner, eps, result.achieved_eps) for eps in all_eps])
+        if progress is not None:
+            progress(i + 1, len(truths))
+    return tuple(_cost(protocol, eps, list(each)) for eps, each in zip(all_eps, zip(*needed, strict=True), strict=True))
+
+
+def _answers_until(learner: CertifiedLearner, eps: float, final_eps: float | None) -> int | None:
+    """The answers given when ``eps`` was first certified; None if it never was."""
+    for closing in learner.closings:
+        if closing.certified_eps <= eps:
+            return closing.n_answers
+    return learner.result.n_answers if final_eps is not None and final_eps <= eps else None
+
+
+def _cost(protocol: Protocol, eps: float, needed: list[int | None]) -> Cost:
+    known = sorted(each for each in needed if each is not None)
+    # Those without an end come after all others.
+    ordered = [*known, *[None] * (len(needed) - len(known))]
+    return Cost(protocol, eps, ordered[0], ordered[len(ordered) // 2], ordered[-1])

@@ -1,0 +1,63 @@
+"""Which check a rater is given next: a planted question, whose answer is known, or one the rater answered before."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onebit.randomness import RoundStream
+from onebit.records import Answer, Question
+from onebit.study.about import About
+from onebit.study.cards import Desk
+from onebit.study.events import Checked
+
+#: Cards that a rater must have answered since, before a question is repeated: it should not be remembered.
+APART = 10
+
+
+class Checks:
+    """Chooses checks. What is chosen goes into the log, so nothing here needs to be remembered or replayed."""
+
+    def __init__(self, about: About, predictions: NDArray[np.integer], rows: NDArray[np.int64], seed: int) -> None:
+        self._about, self._predictions, self._rows = about, predictions, rows
+        self._uniforms = RoundStream(seed, "checks of raters")
+
+    def next(self, rater: str, desk: Desk) -> Checked | None:
+        """A check for this rater, with the shares that the study was created with; mostly none."""
+        if not self._about.has_checks:
+            return None
+        kind, which, other, _ = self._uniforms.uniforms(len(desk.cards), 1)[0].tolist()
+        if kind < self._about.gold_share:
+            return self._gold(rater, desk, which, other)
+        if kind < self._about.gold_share + self._about.repeat_share:
+            return self._repeat(rater, desk, which)
+        return None
+
+    def _gold(self, rater: str, desk: Desk, which: float, other: float) -> Checked | None:
+        given = {check.item for check in desk.checks_of[rater] if check.repeats is None}
+        left = [gold for gold in self._about.gold if gold.item not in given]
+        if not left:
+            return None
+        gold = left[int(which * len(left))]
+        said = np.unique(self._predictions[:, gold.item])
+        wrong = said[(said >= 0) & (said != gold.label)].tolist()
+        # Half of the planted questions have the answer yes; more, where no model is wrong.
+        if wrong and other < 0.5:
+            return Checked(desk.n_checks, gold.item, wrong[int(2 * other * len(wrong))], rater, Answer.NO)
+        return Checked(desk.n_checks, gold.item, gold.label, rater, Answer.YES)
+
+    def _repeat(self, rater: str, desk: Desk, which: float) -> Checked | None:
+        repeated = {check.repeats for check in desk.checks_of[rater]}
+        may = []
+        for card in desk.answered_by[rater][:-APART]:
+            before = card.votes.get(rater)
+            if isinstance(card.ask, Question) and card.ask.id not in repeated and before in (Answer.YES, Answer.NO):
+                may.append((card.ask, before))
+        if not may:
+            return None
+        question, before = may[int(which * len(may))]
+        if question.label is None or not isinstance(before, Answer):
+            return None
+        return Checked(
+            desk.n_checks, int(self._rows[question.item]), question.label, rater, before, repeats=question.id
+        )

@@ -1,0 +1,149 @@
+"""``create_study`` and ``load_study``: how a study comes to be, and comes back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from onebit.errors import InvalidInputError
+from onebit.records import Population, Protocol, Setting
+from onebit.study.about import About, Gold, Label, about_from_json, about_to_json, check_raters
+from onebit.study.events import Created, LearnerName
+from onebit.study.items import check_images, facts_of, read_predictions, to_blocks
+from onebit.study.learners import build_selection
+from onebit.study.store import Entry, Store
+from onebit.study.study import Study
+from onebit.tables.record import ModelTable, make_table, narrow
+
+#: Where studies are kept if nobody says.
+DEFAULT_STORAGE = "sqlite:///onebit.db"
+
+
+def storage_url(storage: str | None) -> str:
+    """The URL given, else that of ONEBIT_STORAGE, else a file in the current folder."""
+    return storage or os.environ.get("ONEBIT_STORAGE") or DEFAULT_STORAGE
+
+
+def create_study(
+    table: ModelTable | ArrayLike,
+    name: str,
+    *,
+    storage: str | None = None,
+    eps: float,
+    delta: float = 0.05,
+    protocol: Protocol = "one-shot",
+    population: Population = "pool",
+    learner: LearnerName = "certified",
+    budget: int | None = None,
+    seed: int = 0,
+    f_no: float = 0.0,
+    f_yes: float = 0.0,
+    overlap: int = 1,
+    lease_seconds: float = 60.0,
+    instructions: str = "",
+    descriptions: Mapping[str, str] | None = None,
+    gold: Mapping[int, int] | None = None,
+    gold_share: float = 0.0,
+    repeat_share: float = 0.0,
+    image: str | None = None,
+    image_root: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Study:
+    """Make a study of which of N models is the best, and open it.
+
+    ``table`` is what ``onebit.tables.read_table`` gives, or predictions (N, n) of labels 0 to K - 1, negative where a
+    model abstains. ``overlap`` raters answer each question. ``gold`` says for some rows of the table which label is
+    right; ``gold_share`` of the questions are about those, ``repeat_share`` are repeated, and neither enters the
+    estimate. ``descriptions`` explains labels to raters. Everything is checked before anything is written.
+
+    ``study.ask(rater)`` gives a question, ``study.tell(question, answer)`` takes its answer, ``study.result`` says what
+    is known; ``load_study`` opens it again.
+    """
+    models = table if isinstance(table, ModelTable) else _table_of(table)
+    setting = Setting(eps, delta, protocol, population, False, budget, seed, f_no, f_yes)
+    about = About(
+        models=models.models,
+        labels=_described(models.labels, descriptions or {}),
+        instructions=instructions,
+        lease_seconds=lease_seconds,
+        gold=tuple(Gold(int(item), int(label)) for item, label in (gold or {}).items()),
+        gold_share=gold_share,
+        repeat_share=repeat_share,
+        image=image,
+        image_root=None if image_root is None else str(Path(image_root).resolve()),
+    )
+    check_raters(setting, about, overlap)
+    _check_gold(about, models)
+    check_images(models, about)
+    # It refuses what cannot be run, before anything is written.
+    build_selection(setting, learner, models.predictions, models.n_labels)
+    created = Created(setting, learner, facts_of(models), overlap)
+    store = Store(storage_url(storage))
+    try:
+        entry = store.create(name, about_to_json(about), [created], to_blocks(models, progress))
+        return _open(store, entry)
+    except BaseException:
+        store.close()
+        raise
+
+
+def load_study(name: str, *, storage: str | None = None, read_only: bool = False) -> Study:
+    """Open a study where it was left: its log is replayed, and checked on the way.
+
+    One process at a time may write to a study; InUseError says that another one does. ``read_only`` looks on.
+    """
+    store = Store(storage_url(storage))
+    try:
+        return _open(store, store.entry(name), read_only)
+    except BaseException:
+        store.close()
+        raise
+
+
+def _open(store: Store, entry: Entry, read_only: bool = False) -> Study:
+    lock = None if read_only else store.lock(entry)
+    try:
+        log = list(store.events(entry.id))
+        if not log or not isinstance(log[0], Created):
+            raise InvalidInputError(f"the study {entry.name!r} was deleted meanwhile")
+        created, about = log[0], about_from_json(entry.about)
+        predictions = read_predictions(store, entry.id, created.table, about)
+        selection = build_selection(created.setting, created.learner, predictions, created.table.n_labels)
+        return Study(store, entry, log, about, selection, predictions, lock)
+    except BaseException:
+        if lock is not None:
+            lock.release()
+        raise
+
+
+def _table_of(predictions: ArrayLike) -> ModelTable:
+    array = np.asarray(predictions)
+    if array.ndim != 2 or array.dtype.kind not in "iu" or 0 in array.shape:
+        raise InvalidInputError(
+            f"the predictions have shape {array.shape} and type {array.dtype}; give whole numbers, one row a model"
+        )
+    n_labels = int(array.max()) + 1
+    names = tuple(f"model {h}" for h in range(array.shape[0]))
+    labels = tuple(str(label) for label in range(n_labels))
+    compact = np.maximum(array, -1).astype(narrow(n_labels))
+    return make_table(compact, names, labels, None, "the predictions")
+
+
+def _described(labels: tuple[str, ...], descriptions: Mapping[str, str]) -> tuple[Label, ...]:
+    unknown = sorted(set(descriptions) - set(labels))
+    if unknown:
+        raise InvalidInputError(f"there is a description of {unknown[0]!r}, which is no label; labels are {labels[:9]}")
+    return tuple(Label(label, descriptions.get(label, "")) for label in labels)
+
+
+def _check_gold(about: About, table: ModelTable) -> None:
+    for gold in about.gold:
+        if not (0 <= gold.item < table.n_items and 0 <= gold.label < table.n_labels):
+            raise InvalidInputError(
+                f"gold says that row {gold.item} has label {gold.label}; rows are 0 to {table.n_items - 1}, labels are "
+                f"0 to {table.n_labels - 1}"
+            )

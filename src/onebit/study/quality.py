@@ -1,0 +1,140 @@
+"""How often raters err, from planted and repeated questions: exact intervals, and warnings.
+
+None of this enters a certificate. The bounds on error rates are fixed when a study is created; evidence against them
+may only warn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from onebit.records import Answer
+from onebit.study.events import Answered, CheckAnswered, Checked, CheckUndone, Event, Voted
+
+#: Probability with which each interval holds.
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """``n_wrong`` of ``n`` checks failed; the rate is from ``low`` to ``high`` (Clopper-Pearson, 95%)."""
+
+    n_wrong: int
+    n: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class RaterQuality:
+    """One rater: answers given (those taken back too), can't-tells, late ones, and error rates.
+
+    ``f_no`` is no to a right label, ``f_yes`` yes to a wrong one, on planted questions; ``changed`` is how often a
+    repeated question got the other answer. Checks that were answered with can't tell are not counted.
+    """
+
+    rater: str
+    n_answers: int
+    n_cant_tell: int
+    n_late: int
+    f_no: Rate
+    f_yes: Rate
+    changed: Rate
+
+
+@dataclass(slots=True)
+class _Counts:
+    n_answers: int = 0
+    n_cant_tell: int = 0
+    n_late: int = 0
+    #: Of checks of each kind, whether each was failed.
+    right: list[bool] = field(default_factory=list)
+    wrong: list[bool] = field(default_factory=list)
+    repeated: list[bool] = field(default_factory=list)
+
+
+class Quality:
+    """What every rater did, kept up event by event."""
+
+    def __init__(self) -> None:
+        self._counts: dict[str, _Counts] = {}
+        self._checks: dict[int, Checked] = {}
+        self._check_answers: dict[int, Answer] = {}
+
+    def take(self, event: Event) -> None:
+        match event:
+            case Voted() | Answered() if event.rater is not None:
+                counts = self._counts.setdefault(event.rater, _Counts())
+                counts.n_answers += 1
+                counts.n_cant_tell += event.answer is Answer.CANT_TELL
+                counts.n_late += event.late
+            case Checked():
+                self._checks[event.check_id] = event
+            case CheckAnswered():
+                self._check_answers[event.check_id] = event.answer
+            case CheckUndone():
+                del self._check_answers[event.check_id]
+
+    def raters(self) -> tuple[RaterQuality, ...]:
+        """Every rater with a name, in the order of their first answers."""
+        counts = {name: replace(each, right=[], wrong=[], repeated=[]) for name, each in self._counts.items()}
+        for check_id, answer in self._check_answers.items():
+            check = self._checks[check_id]
+            if answer is not Answer.CANT_TELL:
+                of_rater = counts.setdefault(check.rater, _Counts())
+                expects_yes = check.expected is Answer.YES
+                kind = (
+                    of_rater.repeated
+                    if check.repeats is not None
+                    else of_rater.right
+                    if expects_yes
+                    else of_rater.wrong
+                )
+                kind.append(answer is not check.expected)
+        return tuple(
+            RaterQuality(
+                name,
+                each.n_answers,
+                each.n_cant_tell,
+                each.n_late,
+                rate(sum(each.right), len(each.right)),
+                rate(sum(each.wrong), len(each.wrong)),
+                rate(sum(each.repeated), len(each.repeated)),
+            )
+            for name, each in counts.items()
+        )
+
+
+def rate(n_wrong: int, n: int) -> Rate:
+    """The exact interval for a rate, from counts.
+
+    >>> rate(0, 10).high < 0.31
+    True
+    """
+    # Imported here: it takes longer than everything else that a study needs.
+    from scipy.stats import beta
+
+    tail = (1 - CONFIDENCE) / 2
+    low = float(beta.ppf(tail, n_wrong, n - n_wrong + 1)) if n_wrong > 0 else 0.0
+    high = float(beta.ppf(1 - tail, n_wrong + 1, n - n_wrong)) if n_wrong < n else 1.0
+    return Rate(n_wrong, n, low, high)
+
+
+def warnings(raters: Iterable[RaterQuality], f_no: float, f_yes: float) -> list[str]:
+    """Where a rater surely errs more often than the study was created to allow for."""
+    # Two answers to one question differ with probability 2 f (1 - f), if the second does not know of the first.
+    most_changed = max(2 * f * (1 - f) for f in (min(f_no, 0.5), min(f_yes, 0.5)))
+    found = []
+    for each in raters:
+        for what, seen, bound in (
+            ("says no to right labels", each.f_no, f_no),
+            ("says yes to wrong labels", each.f_yes, f_yes),
+            ("answers repeated questions otherwise", each.changed, most_changed),
+        ):
+            if seen.low > bound:
+                found.append(
+                    f"{each.rater} {what} in {seen.n_wrong} of {seen.n} checks, a rate of at least {seen.low:.3f}; the "
+                    f"study was created for at most {bound:.3f}, and its certificate rests on that"
+                )
+    return found

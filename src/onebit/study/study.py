@@ -1,0 +1,303 @@
+"""A study: a learner that many raters answer, over weeks, through crashes, with nothing lost.
+
+Everything that happens is an event. It is done to the learner and to the desk under one lock, which puts all events in
+order, and acknowledged when it is durable; those who wait meanwhile share one write.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import Enum
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onebit.errors import InvalidInputError, OnebitError
+from onebit.records import Answer, Question, Status
+from onebit.study.about import About
+from onebit.study.cards import Card, Desk, Given, NotYoursError, check_rater, majority
+from onebit.study.checks import Checks
+from onebit.study.commit import GroupCommit
+from onebit.study.events import (
+    Answered,
+    CheckAnswered,
+    Checked,
+    CheckUndone,
+    Created,
+    Disputed,
+    Event,
+    Finished,
+    Offered,
+    Undone,
+    Unvoted,
+    Voted,
+)
+from onebit.study.items import Item, Items
+from onebit.study.learners import Selection
+from onebit.study.locks import Lock
+from onebit.study.quality import Quality
+from onebit.study.recorder import replay
+from onebit.study.status import StudyStatus, status_of, summary_of
+from onebit.study.store import Entry, Store
+
+
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A question given to a rater: "is ``label`` right for ``item``?"
+
+    ``item`` is a row of the table, ``label`` the number of a label, or None where the label itself is asked for.
+    """
+
+    id: int
+    item: int
+    label: int | None
+    rater: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """An answer is durable. ``late``: it came after its lease, and counts. ``repeated``: it had come before."""
+
+    late: bool = False
+    repeated: bool = False
+
+
+class Undo(Enum):
+    """What became of the wish to take an answer back."""
+
+    UNDONE = "the answer was taken back"
+    DISPUTED = "the answer has been used already and stands; the wish is noted"
+
+
+class Study:
+    """A study that is open: made by ``create_study`` or ``load_study``.
+
+    Safe to use from several threads. The clock decides about leases alone, and is not the wall's.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        entry: Entry,
+        log: list[Event],
+        about: About,
+        selection: Selection,
+        predictions: NDArray[np.integer],
+        lock: Lock | None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        created = log[0]
+        if not isinstance(created, Created):
+            raise InvalidInputError(f"the log of {entry.name!r} does not begin with its creation; restore a backup")
+        self.name, self.created, self.about = entry.name, created, about
+        self.items: Items = Items(store, entry.id, about)
+        self.predictions = predictions
+        self._store, self._entry, self._selection, self._clock = store, entry, selection, clock
+        self._lock, self._writer_lock = threading.RLock(), lock
+        self._recorder = replay(log, selection.learner)
+        self._desk = Desk(created.overlap, about.lease_seconds)
+        self._desk.resume(log, clock())
+        self._quality = Quality()
+        for event in log:
+            self._quality.take(event)
+        self._checks = Checks(about, predictions, selection.rows, created.setting.seed)
+        self._batch: list[Event] = []
+        self._commit = GroupCommit(lambda first, events: store.append(entry.id, first, events), len(log))
+        self._tells_raters_apart = created.overlap > 1 or about.has_checks
+
+    def ask(self, rater: str | None = None) -> Offer | Status:
+        """A question for a rater: the same again until it is answered, an open one that nobody holds, or a new one.
+
+        WAIT: others must answer first. DONE: nothing is left to ask. Without a name, every call gives another question.
+        """
+        check_rater(rater, self._tells_raters_apart)
+        with self._step():
+            card = self._card_for(rater)
+        if isinstance(card, Status):
+            return card
+        if isinstance(card.ask, Checked):
+            return Offer(card.id, card.ask.item, card.ask.label, rater)
+        return Offer(card.id, self._selection.row(card.ask.item), card.ask.label, rater)
+
+    def tell(
+        self, offer: Offer | int, answer: Answer | bool | int, *, rater: str | None = None, token: str | None = None
+    ) -> Receipt:
+        """Take a rater's answer, once; it is durable when this returns.
+
+        ``answer`` is an Answer, True for yes, False for no, or a label where that was asked for. The same ``token``
+        again is the same answer again. Raises UnknownQuestionError, AlreadyAnsweredError, NotYoursError,
+        InvalidInputError, or NotWrittenError where the store cannot be written: then send it again.
+        """
+        card_id, rater = (offer.id, offer.rater) if isinstance(offer, Offer) else (offer, rater)
+        said: Given = (Answer.YES if answer else Answer.NO) if isinstance(answer, bool) else answer
+        check_rater(rater, self._tells_raters_apart)
+        with self._step():
+            card = self._desk.card(card_id)
+            if self._is_repeated(card, said, rater, token):
+                return Receipt(repeated=True)
+            self._desk.check_may_answer(card, rater)
+            late = self._desk.is_late(card, rater, self._clock())
+            self._take_answer(card, said, rater, token, late)
+            self._desk.drop_lease(card, rater)
+        return Receipt(late=late)
+
+    def undo(self, offer: Offer | int, *, rater: str | None = None) -> Undo:
+        """Take back one's own answer while its epoch is open; the question is then the rater's again.
+
+        Later the answer has been used, and stands; that it is disputed goes into the log.
+        """
+        card_id, rater = (offer.id, offer.rater) if isinstance(offer, Offer) else (offer, rater)
+        with self._step():
+            card = self._desk.card(card_id)
+            if rater not in card.votes:
+                raise NotYoursError(f"question {card.id} has no answer of yours; take back your own answers")
+            if isinstance(card.ask, Question) and not self._take_back(card, card.ask, rater):
+                self._note(Disputed(card.ask.id, rater))
+                return Undo.DISPUTED
+            if isinstance(card.ask, Checked):
+                self._note(CheckUndone(card.ask.check_id, card.ask.rater))
+            if rater is not None:
+                self._desk.lease(card, rater, self._clock())
+            else:
+                self._desk.drop_lease(card, rater)
+        return Undo.UNDONE
+
+    @property
+    def result(self) -> Any:
+        """What is known now, as the learner states it."""
+        with self._step(reads_only=True):
+            return self._read_result()
+
+    def status(self) -> StudyStatus:
+        """What is known now, in the names of models and raters."""
+        with self._step(reads_only=True):
+            return status_of(
+                self.name, self.created, self.about, self._read_result(), len(self._recorder.open), self._quality
+            )
+
+    def item(self, row: int) -> Item:
+        """What raters are shown of a row of the table."""
+        return self.items[row]
+
+    def digest(self) -> str:
+        """A hash of the learner's state: equal for the same log replayed."""
+        with self._lock:
+            return self._recorder.digest()
+
+    def close(self) -> None:
+        """Let go of the study, so that another process may open it."""
+        with self._lock:
+            if self._writer_lock is not None:
+                self._writer_lock.release()
+                self._writer_lock = None
+            self._store.close()
+
+    def __enter__(self) -> Study:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def _step(self, reads_only: bool = False) -> Iterator[None]:
+        """One thing that happens: in order, and durable before anybody hears of it."""
+        with self._lock:
+            if self._writer_lock is None and not reads_only:
+                raise InvalidInputError(f"the study {self.name!r} is closed, or open for reading only; load it")
+            try:
+                yield
+            finally:
+                batch, self._batch = self._batch, []
+                # Who only reads sees epochs close that the writer will find closed too.
+                ticket = self._commit.put(batch) if self._writer_lock is not None else 0
+        self._commit.wait(ticket)
+
+    def _note(self, *events: Event) -> None:
+        for event in events:
+            self._desk.take(event)
+            self._quality.take(event)
+            self._batch.append(event)
+
+    def _card_for(self, rater: str | None) -> Card | Status:
+        now = self._clock()
+        card = self._desk.held(rater) if rater is not None else None
+        if card is None:
+            card = self._desk.next_free(rater, now)
+            if card is not None and isinstance(card.ask, Question):
+                self._note(Offered(card.ask.id, rater))
+        if card is None:
+            check = self._checks.next(rater, self._desk) if rater is not None else None
+            if check is not None:
+                self._note(check)
+            else:
+                asked = self._recorder.ask_new(1, rater)
+                self._note(*self._recorder.drain())
+                if isinstance(asked, Status):
+                    self._finish_if_done(asked)
+                    return asked
+            card = self._desk.cards[-1]
+        self._desk.lease(card, rater, now)
+        return card
+
+    def _is_repeated(self, card: Card, said: Given, rater: str | None, token: str | None) -> bool:
+        used = None if token is None else self._desk.tokens.get(token)
+        if used is not None and used != (card.id, said):
+            raise InvalidInputError(
+                f"the token {token!r} was used for another answer; make a new one for every answer of a rater"
+            )
+        return used is not None or (rater is not None and card.votes.get(rater) == said)
+
+    def _take_answer(self, card: Card, said: Given, rater: str | None, token: str | None, late: bool) -> None:
+        if isinstance(card.ask, Checked):
+            self._note(CheckAnswered(card.ask.check_id, _yes_or_no(said), card.ask.rater, token))
+            return
+        number = card.ask.id
+        if self.created.overlap == 1:
+            self._recorder.take(Answered(number, said, rater, token, late))
+        else:
+            self._note(Voted(number, _yes_or_no(said), rater, token, late))
+            resolved = majority(card.votes.values(), self.created.overlap)
+            if resolved is None or card.done:
+                return
+            self._recorder.take(Answered(number, resolved))
+        self._note(*self._recorder.drain())
+
+    def _take_back(self, card: Card, question: Question, rater: str | None) -> bool:
+        """Take a vote back, and the answer that it helped to; whether that was possible."""
+        overlap = self.created.overlap
+        others = [vote for who, vote in card.votes.items() if who != rater]
+        if card.done and majority(others, overlap) != self._recorder.answers[question.id]:
+            try:
+                self._recorder.take(Undone(question.id, rater if overlap == 1 else None))
+            except OnebitError:
+                return False
+            self._note(*self._recorder.drain())
+        if overlap > 1:
+            self._note(Unvoted(question.id, rater))
+        return True
+
+    def _read_result(self) -> Any:
+        result = self._selection.learner.result
+        self._recorder.note_epochs()
+        self._note(*self._recorder.drain())
+        return result
+
+    def _finish_if_done(self, status: Status) -> None:
+        if status is Status.DONE and self._recorder.finished is None:
+            result = self._read_result()
+            self._recorder.take(Finished(result.status, summary_of(self.about, result)))
+            self._note(*self._recorder.drain())
+
+
+def _yes_or_no(said: Given) -> Answer:
+    if not isinstance(said, Answer):
+        raise InvalidInputError(f"the answer was {said!r}; it must be yes, no or can't tell")
+    return said

@@ -1,0 +1,58 @@
+"""``read_table``: the one way in, whatever the format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from onebit.errors import InvalidInputError
+from onebit.tables.record import ModelTable
+
+#: Called with the part that has been read, and the whole: bytes of a CSV, rows of a Parquet file.
+Progress = Callable[[int, int], None]
+
+
+def read_table(
+    path: str | Path,
+    *,
+    id: str | None = None,
+    truth: str | None = None,
+    show: Sequence[str] = (),
+    labels: Sequence[str] | None = None,
+    progress: Progress | None = None,
+) -> ModelTable:
+    """Read a table of predictions, and check all of it.
+
+    CSV (UTF-8, commas, column names first) and Parquet have one row for each item; ``id``, ``truth`` and ``show`` name
+    columns, and every other column is a model. An empty cell means that the model abstains. Labels are the values that
+    occur, unless ``labels`` are given. An NPZ holds ``preds`` (N models x n items, whole numbers, negative:
+    abstains) and may hold ``models``, ``labels`` and ``y``, which is the truth if ``truth`` is "y".
+
+    A file larger than the memory can be read as long as its predictions fit, in one, two or four bytes each.
+    Raises InvalidInputError, which names row and column where there is one.
+    """
+    file = Path(path)
+    if not file.exists():
+        raise InvalidInputError(f"there is no file {file}")
+    if not file.is_file():
+        raise InvalidInputError(f"{file} is not a file")
+    if file.stat().st_size == 0:
+        raise InvalidInputError(f"{file} is empty; it must hold a table of predictions")
+    suffix = file.suffix.lower()
+    report = progress or (lambda done, whole: None)
+    try:
+        if suffix == ".csv":
+            from onebit.tables.csv_file import read_csv
+
+            return read_csv(file, id, truth, show, labels, report)
+        if suffix == ".parquet":
+            from onebit.tables.parquet_file import read_parquet
+
+            return read_parquet(file, id, truth, show, labels, report)
+        if suffix == ".npz":
+            from onebit.tables.npz_file import read_npz
+
+            return read_npz(file, id, truth, show, labels)
+    except OSError as error:
+        raise InvalidInputError(f"{file} cannot be read: {error}") from error
+    raise InvalidInputError(f"{file} ends in {suffix or 'nothing'!r}; tables end in .csv, .parquet or .npz")

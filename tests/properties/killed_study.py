@@ -1,0 +1,128 @@
+"""Run a study under load, kill its process at random moments, and check that nothing acknowledged is lost or doubled.
+
+Run as ``python -m tests.properties.killed_study STORAGE N_KILLS SEED``: a process of its own, which imports once and
+forks whom it kills. It prints one JSON object with what it found.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections import Counter
+from typing import Any
+
+import numpy as np
+from tests.unit.study.runs import PREDICTIONS, TRUTH
+
+from onebit.errors import AlreadyAnsweredError
+from onebit.records import Answer
+from onebit.study.events import Answered, Undone
+from onebit.study.opening import create_study, load_study
+from onebit.study.store import Store
+from onebit.study.study import Offer
+
+N_RATERS = 4
+#: Acknowledgements that are waited for before a kill, at most.
+MOST_ANSWERS = 30
+
+
+def work(storage: str, pipe: int, seed: int) -> None:
+    """What the victim does: raters answer, and now and then take an answer back; each acknowledgement is told."""
+    study = load_study("s", storage=storage)
+    os.write(pipe, b'["ready"]\n')
+
+    def rate(name: str, rng: np.random.Generator) -> None:
+        while True:
+            offer = study.ask(name)
+            if not isinstance(offer, Offer):
+                time.sleep(0.001)
+                continue
+            said = bool(TRUTH[offer.item] == offer.label)
+            token = f"{name} {rng.integers(2**62)}"
+            try:
+                study.tell(offer, said, token=token)
+            except AlreadyAnsweredError:
+                # Leases are short here, and somebody else was quicker.
+                continue
+            os.write(pipe, (json.dumps(["told", offer.id, said, token]) + "\n").encode())
+            if rng.random() < 0.1:
+                undone = study.undo(offer)
+                os.write(pipe, (json.dumps(["undo", offer.id, undone.name, token]) + "\n").encode())
+
+    for i in range(N_RATERS):
+        threading.Thread(target=rate, args=(f"rater {i}", np.random.default_rng([seed, i])), daemon=True).start()
+    signal.pause()
+
+
+def kill_one(storage: str, seed: int) -> tuple[list[Any], float]:
+    """Fork a victim, kill it while it works; what it acknowledged, and how long it took to be ready."""
+    reads, writes = os.pipe()
+    began = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        os.close(reads)
+        try:
+            work(storage, writes, seed)
+        finally:
+            os._exit(1)
+    os.close(writes)
+    rng = np.random.default_rng([seed, 99])
+    with open(reads, "rb") as told:
+        early = [told.readline()]
+        seconds = time.monotonic() - began
+        # So many answers later and a moment more, however slow the machine; sometimes while the first is on its way.
+        early += [told.readline() for _ in range(int(rng.integers(0, MOST_ANSWERS)))]
+        time.sleep(float(rng.uniform(0, 0.02)))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        lines = [line for line in told.read().split(b"\n") if line.endswith(b"]")]
+    return [json.loads(line) for line in (*early, *lines)], seconds
+
+
+def main(storage: str, n_kills: int, seed: int) -> dict[str, Any]:
+    child = os.fork()
+    if child == 0:
+        # Raters who may err are asked again and again, so there is always something to ask.
+        create_study(PREDICTIONS, "s", storage=storage, eps=1e-4, delta=1e-9, f_no=1e-3, lease_seconds=0.05).close()
+        os._exit(0)
+    os.waitpid(child, 0)
+    acknowledged: list[Any] = []
+    slowest = 0.0
+    for i in range(n_kills):
+        told, seconds = kill_one(storage, seed * 1000 + i)
+        acknowledged += [each for each in told if each[0] != "ready"]
+        slowest = max(slowest, seconds)
+    with Store(storage) as store:
+        log = list(store.events(1))
+    tokens = Counter(event.token for event in log if isinstance(event, Answered))
+    in_force: dict[int, Answer | int] = {}
+    n_doubled = 0
+    for event in log:
+        if isinstance(event, Answered):
+            n_doubled += event.question_id in in_force
+            in_force[event.question_id] = event.answer
+        elif isinstance(event, Undone):
+            del in_force[event.question_id]
+    said = {event.token: event.answer is Answer.YES for event in log if isinstance(event, Answered)}
+    lost = [each for each in acknowledged if each[0] == "told" and said.get(each[3]) != each[2]]
+    with load_study("s", storage=storage) as first:
+        digest, answers = first.digest(), dict(first._recorder.answers)
+    with load_study("s", storage=storage, read_only=True) as second:
+        same = second.digest() == digest
+    return {
+        "n_acknowledged": sum(each[0] == "told" for each in acknowledged),
+        "n_undone": sum(each[0] == "undo" and each[2] == "UNDONE" for each in acknowledged),
+        "n_logged": sum(tokens.values()),
+        "lost": lost,
+        "n_doubled": n_doubled + sum(n - 1 for n in tokens.values()),
+        "state_is_the_log": same and answers == in_force,
+        "slowest_start": slowest,
+    }
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))))

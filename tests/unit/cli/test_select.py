@@ -1,0 +1,274 @@
+"""``onebit select`` with simulated raters, ``verify`` and ``report``: what is printed, kept and refused."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.unit.cli.tables import write_table
+from typer.testing import CliRunner
+
+from onebit.cli.main import app
+from onebit.errors import InvalidInputError, OnebitError
+
+FIELDS = {
+    "chosen",
+    "status",
+    "answers",
+    "rounds",
+    "free_rounds",
+    "survivors",
+    "eps",
+    "delta",
+    "certified_eps",
+    "protocol",
+    "promise",
+    "seconds",
+    "excess",
+}
+COLUMNS = ["--id", "key", "--truth", "right", "--show", "words"]
+
+
+def onebit(*options: object) -> Any:
+    return CliRunner().invoke(app, [str(option) for option in options], catch_exceptions=False)
+
+
+def selected(path: Path, *options: object) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(onebit("select", path, *COLUMNS, "--json", *options).stdout)
+    return told
+
+
+def without_seconds(told: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in told.items() if key != "seconds"}
+
+
+@pytest.mark.parametrize("population", ["pool", "stream"])
+@pytest.mark.parametrize("protocol", ["one-shot", "follow-up", "labels"])
+def test_the_best_is_certified_and_verified(tmp_path: Path, protocol: str, population: str) -> None:
+    path, _ = write_table(tmp_path, n_items=2000)
+    told = selected(path, "--eps", 0.1, "--protocol", protocol, "--population", population)
+    assert set(told) == FIELDS
+    assert (told["chosen"], told["status"], told["excess"]) == ("best", "certified", 0.0)
+    assert told["certified_eps"] <= told["eps"] == 0.1
+    assert told["answers"] <= 2 * told["rounds"]
+    folder = tmp_path / "votes"
+    assert {each.name for each in folder.iterdir()} == {"log.jsonl", "run.json", "report.html", "report.json"}
+    checked = onebit("verify", folder)
+    assert checked.exit_code == 0
+    assert f"from {told['answers']:,} answers, no model is ahead of best" in checked.stdout
+
+
+def test_the_report_is_told_of_and_can_be_written_again(tmp_path: Path) -> None:
+    path, _ = write_table(tmp_path)
+    shown = onebit("select", path, *COLUMNS, "--eps", 0.1, "--out", tmp_path / "o").stdout
+    assert "best\n" in shown
+    assert "of the best: no other of the 4 models" in shown or "The best: none of the 4" in shown
+    page = tmp_path / "o" / "report.html"
+    assert f"The report is in {page}" in shown.replace("\n", "")
+    html = page.read_text()
+    figures = json.loads((tmp_path / "o" / "report.json").read_text())
+    assert {price["way"] for price in figures["prices"]} == {
+        "Uniform guesses",
+        "Full labels",
+        "Full labels of random items",
+    }
+    assert figures["course"][-1]["answers"] == figures["answers"]
+    page.unlink()
+    onebit("report", tmp_path / "o")
+    assert page.read_text() == html
+
+
+def test_the_same_command_goes_on_wherever_it_was_cut(tmp_path: Path) -> None:
+    path, _ = write_table(tmp_path)
+    whole = selected(path, "--eps", 0.1)
+    log = (tmp_path / "votes" / "log.jsonl").read_bytes()
+    for cut in (len(log) - 1, len(log) - 400, len(log) // 2, 500):
+        folder = tmp_path / f"cut {cut}"
+        shutil.copytree(tmp_path / "votes", folder)
+        (folder / "log.jsonl").write_bytes(log[:cut])
+        assert without_seconds(selected(path, "--eps", 0.1, "--out", folder)) == without_seconds(whole)
+        assert onebit("verify", folder).exit_code == 0
+
+
+def test_a_finished_run_is_told_again_and_not_run_again(tmp_path: Path) -> None:
+    path, _ = write_table(tmp_path)
+    first = selected(path, "--eps", 0.1)
+    log = (tmp_path / "votes" / "log.jsonl").read_bytes()
+    assert selected(path, "--eps", 0.1) == first
+    assert (tmp_path / "votes" / "log.jsonl").read_bytes() == log
+
+
+def test_a_budget_is_a_status_with_what_was_shown(tmp_path: Path) -> None:
+    path, _ = write_table(tmp_path)
+    told = selected(path, "--eps", 0.01, "--budget", 30)
+    assert set(told) == FIELDS | {"reason"}
+    assert (told["status"], told["answers"]) == ("budget", 30)
+    assert told["reason"] == "the budget of 30 answers was used"
+    assert told["certified_eps"] > 0.01
+
+
+def test_a_stream_that_ends_says_so(tmp_path: Path) -> None:
+    path, _ = write_table(tmp_path, n_items=60)
+    told = selected(path, "--eps", 0.01, "--population", "stream")
+    assert told["status"] == "budget"
+    assert told["reason"] == "the examples ran out: each of the 60 items counts once in a stream"
+
+
+@pytest.mark.parametrize(
+    ("learner", "budget", "status"),
+    [("paper", 3000, "certified"), ("uniform", 3000, "certified"), ("uniform", 100, "budget")],
+)
+def test_the_other_learners_state_what_they_achieved(tmp_path: Path, learner: str, budget: int, status: str) -> None:
+    path, _ = write_table(tmp_path)
+    told = selected(path, "--eps", 0.01, "--learner", learner, "--budget", budget)
+    assert told["survivors"] is None
+    assert told["status"] == status
+    assert (told["certified_eps"] <= 0.01) == (status == "certified")
+    assert "certified_eps" in told["promise"]
+    with pytest.raises(InvalidInputError, match="only certified ones have a proof"):
+        onebit("verify", tmp_path / "votes")
+
+
+def test_raters_who_err_are_simulated_as_they_are_allowed_for(tmp_path: Path) -> None:
+    path, _ = write_table(tmp_path)
+    told = selected(path, "--eps", 0.2, "--error-rates", "0.1,0.05")
+    assert told["chosen"] == "best"
+    assert "err at constant rates" in told["promise"]
+
+
+def test_identical_models_are_certified_at_once(tmp_path: Path) -> None:
+    (tmp_path / "same.csv").write_text("a,b,t\n" + "x,x,x\ny,y,x\n" * 20)
+    told = json.loads(onebit("select", tmp_path / "same.csv", "--truth", "t", "--json").stdout)
+    assert told["chosen"] == ["a", "b"]
+    assert (told["status"], told["answers"], told["certified_eps"], told["survivors"]) == ("certified", 0, 0.0, 2)
+    assert onebit("verify", tmp_path / "same").exit_code == 0
+
+
+def test_one_label_only(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,b,t\n" + "x,x,x\n,x,x\n" * 50)
+    told = json.loads(onebit("select", tmp_path / "t.csv", "--truth", "t", "--eps", "0.2", "--json").stdout)
+    assert told["chosen"] == "b"
+
+
+def test_labels_from_a_file(tmp_path: Path) -> None:
+    path, _ = write_table(tmp_path)
+    (tmp_path / "labels.txt").write_text("cat\ndog\nemu\n")
+    with pytest.raises(InvalidInputError, match="'fox' is not one of the 3 labels given"):
+        onebit("select", path, *COLUMNS, "--labels", tmp_path / "labels.txt")
+    assert not (tmp_path / "votes").exists()
+    (tmp_path / "labels.txt").write_text("cat\ndog\nemu\nfox\ngnu\n")
+    selected(path, "--labels", tmp_path / "labels.txt", "--eps", 0.2)
+    assert onebit("verify", tmp_path / "votes").exit_code == 0
+
+
+def test_an_npz(tmp_path: Path) -> None:
+    truth = np.arange(400) % 3
+    np.savez(tmp_path / "t.npz", preds=np.stack([truth, (truth + 1) % 3]), y=truth)
+    told = json.loads(onebit("select", tmp_path / "t.npz", "--truth", "y", "--json", "--eps", 0.1).stdout)
+    assert told["chosen"] == "model (row 0)"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--learner", "paper", "--protocol", "follow-up"], "--learner paper with --protocol follow-up: it asks one"),
+        (["--learner", "uniform", "--error-rates", "0.1,0"], "only --learner certified can allow for errors"),
+        (["--learner", "magic"], "--learner is 'magic'; it must be one of certified, paper, uniform"),
+        (["--protocol", "magic"], "--protocol is 'magic'"),
+        (["--population", "magic"], "--population is 'magic'"),
+        (["--protocol", "follow-up", "--error-rates", "0.1,0"], "use one-shot for raters who err"),
+        (["--error-rates", "0.1"], "give two numbers with a comma"),
+        (["--error-rates", "0.6,0.5"], "together below 1"),
+        (["--error-rates", "nan,0"], "together below 1"),
+        (["--eps", "0"], "--eps is 0.0"),
+        (["--delta", "1"], "--delta is 1.0"),
+        (["--budget", "0"], "--budget is 0"),
+        (["--seed", "-1"], "--seed is -1"),
+        (["--learner", "paper", "--budget", "10"], "Give a larger budget"),
+        (["--show", "right"], "would give it to the raters"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_before_anything_is_written(
+    tmp_path: Path, options: list[str], says: str
+) -> None:
+    path, _ = write_table(tmp_path)
+    with pytest.raises(InvalidInputError) as caught:
+        onebit("select", path, *COLUMNS, *options)
+    assert says in str(caught.value)
+    assert [each.name for each in tmp_path.iterdir()] == ["votes.csv"]
+
+
+def test_without_truth_and_terminal_there_is_nobody_to_ask(tmp_path: Path) -> None:
+    path, _ = write_table(tmp_path)
+    with pytest.raises(InvalidInputError, match="there is no terminal to ask at; give --truth"):
+        onebit("select", path, "--id", "key", "--show", "words", "--show", "right")
+    with pytest.raises(InvalidInputError, match="the terminal takes yes and no"):
+        onebit("select", path, "--protocol", "labels")
+
+
+def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
+    path, _ = write_table(tmp_path)
+    selected(path, "--eps", 0.1)
+    log = (tmp_path / "votes" / "log.jsonl").read_bytes()
+    with pytest.raises(InvalidInputError, match=r"votes: the log belongs to another setting: its eps is 0.1, and now"):
+        selected(path, "--eps", 0.2)
+    other, _ = write_table(tmp_path, name="other.csv", seed=1)
+    with pytest.raises(InvalidInputError, match="the log belongs to another table: its digest"):
+        selected(other, "--eps", 0.1, "--out", tmp_path / "votes")
+    assert (tmp_path / "votes" / "log.jsonl").read_bytes() == log
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "report.html").write_text("mine")
+    for place, says in (("mine", "holds other things"), ("votes.csv", "which is a file")):
+        with pytest.raises(InvalidInputError, match=says):
+            selected(path, "--out", tmp_path / place)
+
+
+def test_a_changed_answer_is_found_by_verify(tmp_path: Path) -> None:
+    path, _ = write_table(tmp_path)
+    selected(path, "--eps", 0.1)
+    log = tmp_path / "votes" / "log.jsonl"
+    lines = log.read_text().splitlines()
+    first = next(i for i, line in enumerate(lines) if '"answered"' in line and '"yes"' in line)
+    for line in range(first, len(lines)):
+        lines[line] = lines[line].replace('"yes"', '"no"') if '"answered"' in lines[line] else lines[line]
+    log.write_text("\n".join(lines) + "\n")
+    checked = onebit("verify", tmp_path / "votes")
+    assert checked.exit_code == 1
+    assert "does not bear out" in checked.stdout
+    told = json.loads(onebit("verify", tmp_path / "votes", "--json").stdout)
+    assert told["ok"] is False
+    assert told["problems"]
+
+
+def test_a_claim_beyond_the_log_is_found_by_verify(tmp_path: Path) -> None:
+    path, _ = write_table(tmp_path)
+    selected(path, "--eps", 0.1)
+    log = tmp_path / "votes" / "log.jsonl"
+    lines = log.read_text().splitlines()
+    end = json.loads(lines[-1])
+    assert end["event"] == "finished"
+    log.write_text("\n".join([*lines[:-1], json.dumps(end).replace('"chosen": "best"', '"chosen": "fair"')]) + "\n")
+    checked = onebit("verify", tmp_path / "votes")
+    assert checked.exit_code == 1
+    assert "the choice 'fair'; recomputed it is ['best']" in checked.stdout
+
+
+def test_verify_needs_a_run_and_its_table(tmp_path: Path) -> None:
+    path, _ = write_table(tmp_path)
+    with pytest.raises(InvalidInputError, match="holds no run"):
+        onebit("verify", tmp_path)
+    selected(path, "--eps", 0.1)
+    path.rename(tmp_path / "moved.csv")
+    with pytest.raises(InvalidInputError, match="there is no file"):
+        onebit("verify", tmp_path / "votes")
+    assert onebit("verify", tmp_path / "votes", "--table", tmp_path / "moved.csv").exit_code == 0
+    write_table(tmp_path, seed=1)
+    with pytest.raises(OnebitError, match="is not the table of the run"):
+        onebit("verify", tmp_path / "votes")
+    (tmp_path / "votes" / "run.json").write_text("{}")
+    with pytest.raises(InvalidInputError, match="is damaged"):
+        onebit("verify", tmp_path / "votes")

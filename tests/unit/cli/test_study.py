@@ -1,0 +1,158 @@
+"""``onebit study`` from creation to deletion."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from tests.unit.study.runs import PREDICTIONS, TRUTH
+from typer.testing import CliRunner, Result
+
+from onebit.cli.study import app
+from onebit.errors import InvalidInputError
+from onebit.study.opening import load_study
+from onebit.study.study import Offer
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a table and a store."""
+    monkeypatch.setenv("ONEBIT_STORAGE", f"sqlite:///{tmp_path}/studies.db")
+    lines = ["item,text,known," + ",".join(f"m{h}" for h in range(PREDICTIONS.shape[0]))]
+    for i, column in enumerate(PREDICTIONS.T):
+        known = TRUTH[i] if i < 20 else ""
+        lines.append(f"id{i},text {i},{known}," + ",".join(map(str, column)))
+    (tmp_path / "table.csv").write_text("\n".join(lines) + "\n")
+    (tmp_path / "descriptions.json").write_text('{"0": "none of the others"}')
+    (tmp_path / "instructions.txt").write_text("Look twice.")
+    return tmp_path
+
+
+def run(*arguments: str, fails: bool = False) -> Result:
+    result = runner.invoke(app, list(arguments), catch_exceptions=False)
+    assert (result.exit_code != 0) == fails, result.output
+    return result
+
+
+def create(folder: Path, *options: str) -> None:
+    run("create", "s", str(folder / "table.csv"), "--id", "item", "--show", "text", "--gold", "known", *options)
+
+
+def answer(n: int, rater: str = "ann") -> None:
+    with load_study("s") as study:
+        for _ in range(n):
+            offer = study.ask(rater)
+            if not isinstance(offer, Offer):
+                break
+            study.tell(offer, bool(TRUTH[offer.item] == offer.label))
+
+
+def test_from_creation_to_deletion(folder: Path) -> None:
+    create(folder, "--eps", "0.1", "--descriptions", str(folder / "descriptions.json"), "--repeat-share", "0.1")
+    assert json.loads(run("list", "--json").stdout)["studies"][0]["name"] == "s"
+    assert "s" in run("list").stdout
+    answer(50)
+    status = json.loads(run("status", "s", "--json").stdout)
+    assert status["status"] == "running"
+    assert 0 < status["n_answers"] <= 50
+    assert status["raters"][0]["rater"] == "ann"
+    assert "certified eps" in run("status", "s").stdout
+    answer(10_000)
+    assert json.loads(run("verify", "s", "--json").stdout)["ok"]
+    assert "all is as the study says" in run("verify", "s").stdout
+    run("export", "s", str(folder / "labels.csv"), "--anonymous")
+    assert "ann" not in (folder / "labels.csv").read_text()
+    run("export", "s", str(folder / "log.parquet"), "--log")
+    run("backup", str(folder / "copy.db"))
+    assert "s" in run("list", "--storage", f"sqlite:///{folder}/copy.db").stdout
+    assert runner.invoke(app, ["delete", "s"], input="n\n").exit_code == 1
+    run("delete", "s", "--yes")
+    assert json.loads(run("list", "--json").stdout) == {"studies": []}
+
+
+def test_a_study_says_what_raters_see(folder: Path) -> None:
+    create(
+        folder,
+        "--instructions",
+        str(folder / "instructions.txt"),
+        "--descriptions",
+        str(folder / "descriptions.json"),
+        "--gold-share",
+        "0.2",
+    )
+    with load_study("s") as study:
+        assert study.about.instructions == "Look twice."
+        assert study.about.labels[0].description == "none of the others"
+        assert study.item(3).shown == {"text": "text 3"}
+        assert len(study.about.gold) == 20
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--protocol", "poll"], "--protocol is 'poll'"),
+        (["--learner", "paper", "--protocol", "follow-up"], "--learner paper"),
+        (["--descriptions", "nowhere.json"], "nowhere.json cannot be read"),
+        (["--descriptions", "table.csv"], "must hold one JSON object"),
+        (["--overlap", "2"], "odd"),
+        (["--show", "nothing"], "no column 'nothing'"),
+    ],
+)
+def test_what_cannot_be_is_refused_and_leaves_no_trace(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, options: list[str], said: str
+) -> None:
+    monkeypatch.chdir(folder)
+    with pytest.raises(InvalidInputError, match=said):
+        create(folder, *options)
+    assert not (folder / "studies.db").exists()
+
+
+def test_verify_fails_where_an_answer_was_changed(folder: Path) -> None:
+    import sqlite3
+
+    create(folder, "--eps", "0.1")
+    answer(10_000)
+    connection = sqlite3.connect(folder / "studies.db")
+    connection.execute("""UPDATE events SET event = replace(event, '"answer":"yes"', '"answer":"no"')""")
+    connection.commit()
+    connection.close()
+    assert "does not belong" in " ".join(run("verify", "s", fails=True).stdout.split())
+
+
+def test_answering_at_a_terminal(folder: Path) -> None:
+    create(folder, "--eps", "0.1", "--instructions", str(folder / "instructions.txt"))
+    ours, theirs = pty.openpty()
+    code = "from onebit.cli.study import app; app()"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, "answer", "s", "--rater", "ann"], stdin=theirs, stdout=theirs, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        seen = b""
+        for key in (b"y", b"n", b" ", b"\x7f", b"n", b"q"):
+            seen += _until(ours, b"go on later")
+            os.write(ours, key)
+        seen += _until(ours, b"certified eps")
+        process.wait(timeout=60)
+    os.close(ours)
+    assert process.returncode == 0
+    assert b"Look twice." in seen
+    assert b"taken back" in seen
+    with load_study("s") as study:
+        answers = [each.value for each in study._recorder.answers.values()]  # type: ignore[union-attr]
+        assert answers == ["yes", "no", "no"]
+
+
+def _until(terminal: int, text: bytes, seconds: float = 60) -> bytes:
+    seen, end = b"", time.monotonic() + seconds
+    while text not in seen:
+        assert time.monotonic() < end, seen
+        seen += os.read(terminal, 4096)
+    return seen

@@ -1,0 +1,183 @@
+"""The report: its sentences, its page and its JSON."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from onebit.records import Setting
+from onebit.report import Entry, Point, Price, Report, as_html, as_json, words
+from onebit.report.charts import log_ticks, step_chart, ticks
+
+REPORT = Report(
+    setting=Setting(eps=0.02),
+    learner="certified",
+    table="votes.csv",
+    digest="ab12" * 16,
+    n_models=5,
+    n_items=1200,
+    n_labels=7,
+    status="certified",
+    reason=None,
+    chosen=("b<est>",),
+    answers=345,
+    rounds=700,
+    free_rounds=300,
+    cant_tell=4,
+    survivors=3,
+    certified_eps=0.0192,
+    promise="no model is ahead",
+    seconds=65.0,
+    course=(Point(100, 5, 0.3), Point(200, 4, 0.08), Point(345, 3, 0.0192)),
+    leaderboard=(Entry(("b<est>",), 0.0), Entry(("a", "a2"), 0.0171), Entry(("c",), None), Entry(("d",), None)),
+    prices=(Price("Full labels", 9000, "labels", "by its theorem"),),
+)
+BUDGET = replace(REPORT, status="budget", certified_eps=0.031, reason="the budget of 345 answers was used")
+
+
+class Outline(HTMLParser):
+    """Collects the text and checks that every element that is opened is closed."""
+
+    VOID = frozenset({"meta", "br", "line", "path", "circle"})
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+        self.tags: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] != "style":
+            self.text += data + " "
+
+
+def read(report: Report) -> Outline:
+    outline = Outline()
+    outline.feed(as_html(report))
+    assert outline.open == []
+    outline.text = re.sub(r"\s+", " ", outline.text)
+    return outline
+
+
+def test_the_page_says_what_was_shown() -> None:
+    text = read(REPORT).text
+    assert (
+        "Within 0.0192 of the best: no other of the 5 models is right more often by more than 1.92 percentage" in text
+    )
+    assert "Shown by 345 yes/no answers" in text
+    assert "at most 5 in 100 runs" in text
+    assert "if this model is the best, it is ahead of the chosen one by at most 0.0171" in text
+    assert "2 models shown not to be the best" in text
+    assert "a = a2 (they predict the same)" in text
+    assert "Full labels · by its theorem 9,000 labels" in text
+    assert "onebit verify DIR" in text
+    for title in ("What is promised", "What is not promised", "What was assumed", "How to verify it"):
+        assert title in text
+
+
+def test_the_page_needs_nothing_else() -> None:
+    page = as_html(REPORT)
+    outline = read(REPORT)
+    assert outline.tags.isdisjoint({"script", "link", "img", "iframe"})
+    assert "http" not in page
+    assert "url(" not in page
+    assert "prefers-color-scheme: dark" in page
+    assert "@media print" in page
+    assert page.count("<svg") == 2
+
+
+def test_names_cannot_break_the_page() -> None:
+    assert "<est>" not in as_html(REPORT)
+    assert "b<est>" in read(REPORT).text
+
+
+def test_a_budget_that_ran_out_is_told_as_what_was_shown() -> None:
+    text = read(BUDGET).text
+    assert "Within 0.031 of the best" in text
+    assert (
+        "What is shown so far is: within 0.031. The run ended there because the budget of 345 answers was used" in text
+    )
+    assert not re.search(r"fail|succe|unfortunately|only|certified shown", text.split("What it cost")[0], re.IGNORECASE)
+    assert "shown so far" in text
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"certified_eps": 0.0}, "The best: none of the 5 models is right more often."),
+        ({"certified_eps": 1.0, "status": "budget"}, "It leads after 345 yes/no answers; so few do not show"),
+        ({"chosen": (), "certified_eps": None, "status": "budget"}, "do not choose between the 5 models yet"),
+        ({"setting": Setting(eps=0.02, protocol="labels")}, "Shown by 345 labels"),
+        ({"setting": Setting(eps=0.02, delta=0.001)}, "at most 0.10% of runs"),
+        (
+            {"setting": Setting(eps=0.02, population="stream")},
+            "population that the items of this table were drawn from",
+        ),
+        ({"setting": Setting(eps=0.02, population="stream")}, "are independent draws"),
+        ({"setting": Setting(eps=0.02, protocol="follow-up")}, "exactly one right label"),
+        ({"setting": Setting(eps=0.02, f_no=0.1, f_yes=0.02)}, "no to a right label at most 10.0% of the time"),
+        ({}, "how often a rater accepts a model's label"),
+        ({"excess": 0.001}, "Raters were simulated from the known right labels, and did not err"),
+        ({"learner": "paper", "survivors": None, "leaderboard": (), "course": ()}, "For this learner (paper)"),
+    ],
+)
+def test_what_is_said_in_each_case(change: dict[str, object], says: str) -> None:
+    assert says in read(replace(REPORT, **change)).text  # type: ignore[arg-type]
+
+
+def test_bounds_are_rounded_up() -> None:
+    assert words.fraction(0.01001) == "0.0101"
+    assert words.points(0.01001) == "1.01"
+    # ... and not pushed over by the last bit of a product.
+    assert words.fraction(0.07) == "0.07"
+
+
+def test_the_json_holds_the_same() -> None:
+    told = json.loads(json.dumps(as_json(REPORT)))
+    assert told["certified_eps"] == 0.0192
+    assert told["setting"]["eps"] == 0.02
+    assert told["excess"] is None
+    assert told["leaderboard"][1] == {"names": ["a", "a2"], "ahead_at_most": 0.0171, "accuracy": None}
+    assert told["course"][0] == {"answers": 100, "survivors": 5, "certified_eps": 0.3}
+
+
+def test_a_chart_steps_down_from_value_to_value() -> None:
+    chart = step_chart([0, 100, 200], [100, 50, 0], title="t", x_name="answers", logarithmic=False)
+    line = re.findall(r'class="line" d="([^"]+)"', chart)[0]
+    assert line == "M46.0 14.0H217.0V112.0H388.0V210.0"
+
+
+def test_a_logarithmic_chart_has_room_for_zero_and_its_mark() -> None:
+    chart = step_chart([0, 10], [1.0, 0.0], title="t", x_name="x", logarithmic=True, mark=(0.02, "aim"))
+    heights = [float(y) for y in re.findall(r"V([\d.]+)", re.findall(r'class="line" d="([^"]+)"', chart)[0])]
+    assert heights == [210.0]
+    assert ">aim<" in chart
+
+
+@pytest.mark.parametrize("most", [1, 3, 7, 64, 1039, 123_456])
+def test_ticks_are_round_and_reach_the_end(most: int) -> None:
+    found = ticks(0, most)
+    assert found[0] == 0
+    assert found[-2] < most <= found[-1]
+    assert 2 <= len(found) <= 7
+    assert all(value == int(value) for value in found)
+
+
+def test_log_ticks_enclose_their_range() -> None:
+    assert log_ticks(0.02, 0.5) == [0.01, 0.03, 0.1, 0.3, 1.0]
+    assert log_ticks(1.0, 1.0) == [1.0, 3.0]

@@ -1,0 +1,370 @@
+"""A study and its raters: leases, late answers, tokens, undo, overlap, checks."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.unit.study.runs import PREDICTIONS, TRUTH
+
+from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuestionError
+from onebit.records import Answer, RunStatus, Status
+from onebit.study.cards import NotYoursError
+from onebit.study.events import Answered, CheckAnswered, Checked, Disputed, Event, Finished, Offered, Undone, Voted
+from onebit.study.opening import create_study, load_study
+from onebit.study.store import Store
+from onebit.study.study import Offer, Receipt, Study, Undo
+
+
+class Clock:
+    """A clock that tests set."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def storage(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/studies.db"
+
+
+class Desk:
+    """A study under test, with its clock and its log."""
+
+    def __init__(self, storage: str, **options: Any) -> None:
+        self.storage, self.clock = storage, Clock()
+        self.study = create_study(PREDICTIONS, "s", storage=storage, eps=options.pop("eps", 0.1), **options)
+        self.study._clock = self.clock
+
+    def offer(self, rater: str | None = None) -> Offer:
+        offer = self.study.ask(rater)
+        assert isinstance(offer, Offer)
+        return offer
+
+    def reopen(self) -> None:
+        self.study.close()
+        self.study = load_study("s", storage=self.storage)
+        self.study._clock = self.clock
+
+    def log(self, *kinds: type[Event]) -> list[Event]:
+        with Store(self.storage) as store:
+            return [event for event in store.events(1) if isinstance(event, kinds)]
+
+
+@pytest.fixture
+def desk(storage: str) -> Iterator[Desk]:
+    made = Desk(storage)
+    yield made
+    made.study.close()
+
+
+def truth(offer: Offer) -> bool:
+    return bool(TRUTH[offer.item] == offer.label)
+
+
+def answer_all(study: Study, rater: str = "ann") -> None:
+    while isinstance(offer := study.ask(rater), Offer):
+        study.tell(offer, truth(offer))
+
+
+def test_a_rater_keeps_the_question_until_it_is_answered(desk: Desk) -> None:
+    first = desk.offer("ann")
+    assert desk.offer("ann") == first
+    assert desk.offer("bob").id != first.id
+    desk.study.tell(first, True)
+    assert desk.offer("ann").id not in (first.id, 1)
+
+
+def test_without_names_every_call_gives_another_question(desk: Desk) -> None:
+    assert [desk.offer().id for _ in range(3)] == [0, 1, 2]
+
+
+def test_a_lease_that_ends_is_offered_again_with_the_same_label_and_propensity(desk: Desk) -> None:
+    first = desk.offer("ann")
+    desk.clock.now += 59
+    assert desk.offer("bob").id == 1
+    desk.clock.now += 2
+    again = desk.offer("cem")
+    assert (again.id, again.item, again.label) == (first.id, first.item, first.label)
+    assert desk.log(Offered) == [Offered(0, "cem")]
+    # No question was drawn for it, so there is one propensity, that of the log.
+    assert len(desk.study._recorder.questions) == 2
+
+
+def test_a_late_answer_is_taken_once_and_flagged(desk: Desk) -> None:
+    first = desk.offer("ann")
+    desk.clock.now += 100
+    assert desk.offer("bob").id == first.id
+    assert desk.study.tell(first, False) == Receipt(late=True)
+    with pytest.raises(AlreadyAnsweredError, match="somebody else"):
+        desk.study.tell(first.id, True, rater="bob")
+    (answered,) = desk.log(Answered)
+    assert answered == Answered(0, Answer.NO, "ann", None, late=True)
+    assert desk.study.status().raters[0].n_late == 1
+    assert desk.offer("bob").id == 1
+
+
+def test_a_rater_who_comes_back_late_still_has_the_question(desk: Desk) -> None:
+    first = desk.offer("ann")
+    desk.clock.now += 100
+    assert desk.offer("ann") == first
+    assert desk.study.tell(first, False) == Receipt(late=False)
+
+
+def test_the_wall_clock_does_not_matter(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.study._clock = time.monotonic
+    first, real = desk.offer("ann"), time.time()
+    for jump in (86_400, -86_400):
+        monkeypatch.setattr(time, "time", lambda jump=jump: real + jump)
+        assert desk.offer("ann") == first
+        assert desk.offer(f"other {jump}").id != first.id
+    assert desk.study.tell(first, False) == Receipt(late=False)
+
+
+def test_the_same_token_is_the_same_answer_also_after_a_restart(desk: Desk) -> None:
+    first, second = desk.offer("ann"), desk.offer("bob")
+    assert desk.study.tell(first, True, token="t") == Receipt()
+    assert desk.study.tell(first, True, token="t") == Receipt(repeated=True)
+    desk.reopen()
+    assert desk.study.tell(first, True, token="t") == Receipt(repeated=True)
+    for offer, answer in ((first, False), (second, True)):
+        with pytest.raises(InvalidInputError, match="token"):
+            desk.study.tell(offer, answer, token="t")
+    # A named rater who repeats an answer means the same one, token or not.
+    assert desk.study.tell(first, True).repeated
+    with pytest.raises(AlreadyAnsweredError, match="from you"):
+        desk.study.tell(first, False)
+    assert len(desk.log(Answered)) == 1
+
+
+def test_only_who_was_asked_may_answer(desk: Desk) -> None:
+    first = desk.offer("ann")
+    with pytest.raises(NotYoursError, match="not given to 'bob'"):
+        desk.study.tell(first.id, True, rater="bob")
+    with pytest.raises(NotYoursError):
+        desk.study.tell(first.id, True)
+    with pytest.raises(UnknownQuestionError, match="never given"):
+        desk.study.tell(99, True, rater="ann")
+    with pytest.raises(InvalidInputError, match="no name"):
+        desk.study.ask(" ")
+    with pytest.raises(InvalidInputError, match=r"Answer\.YES"):
+        desk.study.tell(first, 3)
+    assert desk.log(Answered) == []
+
+
+def test_after_a_restart_holders_have_their_lease_anew_and_the_nameless_none(desk: Desk) -> None:
+    named, nameless = desk.offer("ann"), desk.offer()
+    desk.clock.now = time.monotonic()
+    desk.reopen()
+    assert desk.offer("bob").id == nameless.id
+    assert desk.offer("cem").id == 2
+    assert desk.offer("ann") == named
+
+
+def test_undo_gives_the_question_back_and_the_last_answer_counts(desk: Desk) -> None:
+    first = desk.offer("ann")
+    desk.study.tell(first, True, token="a")
+    assert desk.study.undo(first) is Undo.UNDONE
+    assert desk.study.status().n_answers == 0
+    with pytest.raises(NotYoursError):
+        desk.study.undo(first)
+    # What was on its way twice does not come back to life.
+    assert desk.study.tell(first, True, token="a").repeated
+    assert desk.study.status().n_answers == 0
+    assert desk.offer("bob").id == 1
+    assert desk.offer("ann") == first
+    desk.study.tell(first, False, token="b")
+    assert desk.study._recorder.answers[0] is Answer.NO
+    assert [type(event) for event in desk.log(Answered, Undone)] == [Answered, Undone, Answered]
+    digest = desk.study.digest()
+    desk.reopen()
+    assert desk.study.digest() == digest
+
+
+def test_after_an_undo_the_question_that_was_shown_comes_again_too(desk: Desk) -> None:
+    first = desk.offer("ann")
+    desk.study.tell(first, True)
+    second = desk.offer("ann")
+    desk.study.undo(first)
+    assert desk.offer("ann") == first
+    desk.study.tell(first, False)
+    assert desk.offer("ann") == second
+
+
+def test_one_cannot_take_back_what_others_answered(desk: Desk) -> None:
+    first = desk.offer("ann")
+    desk.study.tell(first, True)
+    with pytest.raises(NotYoursError, match="your own"):
+        desk.study.undo(first.id, rater="bob")
+
+
+def test_a_wish_that_comes_after_the_epoch_is_a_dispute(desk: Desk) -> None:
+    first = desk.offer("ann")
+    desk.study.tell(first, True)
+    answer_all(desk.study)
+    before = desk.study.digest()
+    assert desk.study.undo(first) is Undo.DISPUTED
+    assert desk.study.digest() == before
+    assert desk.log(Disputed) == [Disputed(0, "ann")]
+    desk.reopen()
+    assert desk.study.digest() == before
+
+
+def test_waiting_for_others_then_done(desk: Desk) -> None:
+    held = desk.offer("ann")
+    for _ in range(1000):
+        offer = desk.study.ask("bob")
+        if isinstance(offer, Status):
+            break
+        desk.study.tell(offer, truth(offer))
+    assert offer is Status.WAIT
+    desk.study.tell(held, truth(held))
+    answer_all(desk.study, "bob")
+    assert desk.study.ask("ann") is Status.DONE
+    status = desk.study.status()
+    assert status.status is RunStatus.COMPLETE
+    assert status.chosen == ("model 7",)
+    (finished,) = desk.log(Finished)
+    assert isinstance(finished, Finished)
+    assert finished.summary["certified_eps"] == status.certified_eps
+
+
+def test_a_majority_of_several_answers(storage: str) -> None:
+    desk = Desk(storage, overlap=3)
+    offers = [desk.offer(name) for name in ("ann", "bob", "cem")]
+    assert {offer.id for offer in offers} == {0}
+    assert desk.offer("dan").id == 1
+    desk.study.tell(offers[0], True)
+    assert desk.study.status().n_answers == 0
+    desk.study.tell(offers[1], False)
+    desk.reopen()
+    desk.study.tell(offers[2], False)
+    assert desk.study._recorder.answers == {0: Answer.NO}
+    assert len(desk.log(Voted)) == 3
+    assert desk.log(Answered) == [Answered(0, Answer.NO)]
+    # Without bob's vote there is no majority, and the question is open.
+    assert desk.study.undo(offers[1]) is Undo.UNDONE
+    assert desk.study._recorder.answers == {}
+    desk.study.tell(offers[1], True)
+    assert desk.study._recorder.answers == {0: Answer.YES}
+    # With or without cem's vote it is yes.
+    assert desk.study.undo(offers[2]) is Undo.UNDONE
+    assert desk.study._recorder.answers == {0: Answer.YES}
+    digest = desk.study.digest()
+    desk.reopen()
+    assert desk.study.digest() == digest
+    desk.study.close()
+
+
+def test_a_vote_after_the_majority_changes_nothing_and_is_kept(storage: str) -> None:
+    desk = Desk(storage, overlap=3)
+    offers = [desk.offer(name) for name in ("ann", "bob", "cem")]
+    for offer, said in zip(offers, (True, True, False), strict=True):
+        desk.study.tell(offer, said)
+    assert desk.study._recorder.answers == {0: Answer.YES}
+    assert len(desk.log(Voted)) == 3
+    with pytest.raises(InvalidInputError, match="give the rater's name"):
+        desk.study.ask()
+    desk.study.close()
+
+
+def test_checks_never_enter_the_estimate_and_show_who_errs(storage: str) -> None:
+    gold = {row: int(TRUTH[row]) for row in range(60)}
+    desk = Desk(storage, eps=0.02, gold=gold, gold_share=0.3, repeat_share=0.2)
+    rng = np.random.default_rng(1)
+    for _ in range(400):
+        for name, error in (("ann", 0.0), ("bob", 0.5)):
+            offer = desk.study.ask(name)
+            if isinstance(offer, Offer):
+                desk.study.tell(offer, truth(offer) != (rng.random() < error))
+    status = desk.study.status()
+    ann, bob = status.raters
+    n_checks = len(desk.log(CheckAnswered))
+    assert n_checks == sum(rate.n for each in (ann, bob) for rate in (each.f_no, each.f_yes, each.changed))
+    assert min(ann.f_no.n, ann.f_yes.n, ann.changed.n) > 5
+    assert status.n_answers == len(desk.log(Answered)) == ann.n_answers + bob.n_answers
+    assert (ann.f_no.n_wrong, ann.f_yes.n_wrong, ann.changed.n_wrong) == (0, 0, 0)
+    assert bob.f_no.low > 0.1
+    assert all(warning.startswith("bob") for warning in status.warnings)
+    assert len(status.warnings) == 3
+    checks = desk.log(Checked)
+    golds = [check for check in checks if isinstance(check, Checked) and check.repeats is None]
+    assert {check.expected for check in golds} == {Answer.YES, Answer.NO}
+    assert all((check.label == gold[check.item]) == (check.expected is Answer.YES) for check in golds)
+    asked = [(check.rater, check.item) for check in golds]
+    assert len(asked) == len(set(asked))
+    desk.reopen()
+    assert desk.study.status().raters == status.raters
+    desk.study.close()
+
+
+def test_a_check_is_taken_back_like_any_answer(storage: str) -> None:
+    desk = Desk(storage, gold={0: int(TRUTH[0])}, gold_share=0.5)
+    while True:
+        offer = desk.offer("ann")
+        desk.study.tell(offer, not truth(offer))
+        if desk.log(Checked):
+            break
+    assert desk.study.undo(offer) is Undo.UNDONE
+    assert desk.offer("ann") == offer
+    desk.study.tell(offer, truth(offer))
+    rates = desk.study.status().raters[0]
+    assert rates.f_no.n + rates.f_yes.n == 1
+    assert rates.f_no.n_wrong + rates.f_yes.n_wrong == 0
+    desk.reopen()
+    assert desk.study.status().raters[0] == rates
+    desk.study.close()
+
+
+@pytest.mark.parametrize("protocol", ["follow-up", "labels"])
+def test_other_protocols(storage: str, protocol: Any) -> None:
+    desk = Desk(storage, protocol=protocol, population="stream", eps=0.3)
+    while isinstance(offer := desk.study.ask("ann"), Offer):
+        desk.study.tell(offer, int(TRUTH[offer.item]) if offer.label is None else truth(offer))
+    assert desk.study.result.status is RunStatus.COMPLETE
+    desk.study.close()
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"overlap": 2}, "odd"),
+        ({"overlap": 0}, "at least 1"),
+        ({"overlap": 3, "protocol": "labels"}, "yes/no"),
+        ({"lease_seconds": 0}, "lease"),
+        ({"gold_share": 0.1}, "no gold"),
+        ({"gold_share": 0.9, "gold": {0: 0}}, "from 0 to 0.5"),
+        ({"gold": {0: 99}}, "label 99"),
+        ({"descriptions": {"cat": "a pet"}}, "no label"),
+        ({"image": "picture"}, "image_root"),
+        ({"eps": 2}, "eps"),
+        ({"protocol": "follow-up", "f_no": 0.1}, "one-shot"),
+    ],
+)
+def test_what_cannot_be_is_refused_before_anything_is_written(
+    storage: str, tmp_path: Path, options: dict[str, Any], said: str
+) -> None:
+    with pytest.raises(InvalidInputError, match=said):
+        create_study(PREDICTIONS, "s", storage=storage, **({"eps": 0.1} | options))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("my.db", "no URL"),
+        ("sqlite://", "in memory"),
+        ("sqlite:////nowhere/at/all.db", "folder"),
+        ("mysql://x/y", "neither"),
+    ],
+)
+def test_storage_that_is_none(url: str, said: str) -> None:
+    with pytest.raises(InvalidInputError, match=said):
+        load_study("s", storage=url)
