@@ -50,7 +50,9 @@ class ErringRater:
     """A rater who says no to the right label with probability ``f_no``, and yes to a wrong one with ``f_yes``.
 
     A single number is the same for every item and label, as a certificate about accuracy requires; an array has a
-    rate for each item. Asked for the label itself it raises InvalidInputError: the rates do not say what it would give.
+    rate for each item. Like all simulated raters it says the same when asked the same again, while such a certificate
+    on a pool, where an item may come again, requires errors that are made anew each time. Asked for the label itself it
+    raises InvalidInputError: the rates do not say what it would give.
 
     >>> ErringRater([2, 0], f_no=1.0, f_yes=0.0)(Question(id=0, item=1, label=0, propensity=0.5, epoch=0))
     <Answer.NO: 'no'>

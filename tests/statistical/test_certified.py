@@ -16,7 +16,7 @@ from tests.statistical.certified_twins import TWINS
 
 from onebit.learners.certified import CertifiedLearner
 
-RUNS = int(os.environ.get("ONEBIT_RUNS", "30"))
+RUNS = int(os.environ.get("ONEBIT_RUNS", "50"))
 #: Enough for the twins, which fail in most runs.
 TWIN_RUNS, HONEST_RUNS = 40, 20
 

@@ -30,7 +30,17 @@ ALLOWED = {
     "study": {"kernels", "hypotheses", "explore", "estimate", "learners", "tables"},
     "experiments": {"kernels", "hypotheses", "explore", "estimate", "learners", "raters"},
     "web": {"tables", "raters", "study", "report", "learners.schedule", "estimate.certificate"},
-    "cli": {"classifier", "tables", "raters", "study", "web", "report", "experiments", "learners.schedule", "estimate.certificate"},
+    "cli": {
+        "classifier",
+        "tables",
+        "raters",
+        "study",
+        "web",
+        "report",
+        "experiments",
+        "learners.schedule",
+        "estimate.certificate",
+    },
 }
 
 

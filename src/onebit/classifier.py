@@ -1,0 +1,177 @@
+"""``YesNoClassifier``: a scikit-learn classifier that is trained by yes/no answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils import assert_all_finite
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+
+from onebit.errors import InvalidInputError
+from onebit.learners.base import run
+from onebit.learners.training.estimator import EstimatorMixture
+from onebit.learners.training.features import Features, is_text
+from onebit.learners.training.learner import TrainingLearner, TrainingProtocol, TrainingResult
+from onebit.learners.training.model import Model, mean_belief
+from onebit.learners.training.network import NetworkEnsemble
+from onebit.randomness import generator
+from onebit.raters import CallableRater
+from onebit.records import Answer
+
+#: Answers for each item where no budget is given.
+ANSWERS_PER_ITEM = 2
+
+#: ``answer(index, label)`` says whether ``label`` is right for row ``index``; None for can't tell.
+AnswerFunction = Callable[[int, Any], "bool | Answer | None"]
+
+
+class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """Learns K labels from answers to "is this label right?".
+
+    ``estimator``: None for the built-in networks (numbers, sparse numbers or texts), or any classifier whose fit takes
+    ``sample_weight``, a pipeline of one included. ``protocol``: *one-shot*, one question about each item drawn, or
+    *follow-up*, items chosen by what they teach and asked until a yes. ``budget``: answers in all (None: two for each
+    item). ``target``: stop once an accuracy of at least this is shown. ``audit``: answers kept for the
+    accuracy interval (None: a twentieth of the budget). ``delta``: how often that interval may be wrong.
+
+    After ``fit``: ``classes_``; ``accuracy_interval_`` (low, high), or None without an audit; ``n_answers_``;
+    ``verified_items_`` and ``verified_labels_``, the rows whose label was confirmed; ``status_``.
+
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> YesNoClassifier(protocol="follow-up").fit(X, y).score(X, y) > 0.9
+    True
+    """
+
+    def __init__(
+        self,
+        estimator: Any = None,
+        *,
+        protocol: TrainingProtocol = "one-shot",
+        budget: int | None = None,
+        target: float | None = None,
+        audit: int | None = None,
+        delta: float = 0.05,
+        seed: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.protocol = protocol
+        self.budget = budget
+        self.target = target
+        self.audit = audit
+        self.delta = delta
+        self.seed = seed
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        answer: AnswerFunction | None = None,
+        labels: Sequence[Any] | None = None,
+        observe: Callable[[int, TrainingResult], None] | None = None,
+    ) -> YesNoClassifier:
+        """Ask about the rows of ``X``: ``answer`` with the possible ``labels``, or a rater who knows ``y``.
+
+        ``observe`` is told the number of answers and what is known, now and then.
+        """
+        x = self._checked(X, reset=True)
+        n_items = x.shape[0]
+        rater = self._rater(n_items, y, answer, labels)
+        if n_items < 2:
+            raise InvalidInputError(f"there is n_samples={n_items} row; one is asked about and one more is needed")
+        if self.classes_.size < 2:
+            raise InvalidInputError(
+                f"there is only one class, {self.classes_[0]!r}; with nothing to choose between there is nothing to ask"
+            )
+        self._features = Features(x, self.seed) if self.estimator is None else None
+        seen = x if self._features is None else self._features(x)
+        self._model = self._new_model(seen)
+        learner = TrainingLearner(
+            self._model,
+            seen,
+            self.classes_.size,
+            budget=ANSWERS_PER_ITEM * n_items if self.budget is None else self.budget,
+            protocol=self.protocol,
+            target=self.target,
+            audit=self.audit,
+            delta=self.delta,
+            seed=self.seed,
+        )
+        result = run(learner, rater, observe=None if observe is None else lambda n: observe(n, learner.result))
+        self._keep(result)
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """The probability of each of ``classes_``; shape (n, K)."""
+        check_is_fitted(self)
+        x = self._checked(X, reset=False)
+        belief = mean_belief(self._model, x if self._features is None else self._features(x)).astype(np.float64)
+        probability: NDArray[np.float64] = belief / belief.sum(axis=1, keepdims=True)
+        return probability
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The likeliest of ``classes_`` for each row."""
+        probability = self.predict_proba(X)
+        predicted: NDArray[Any] = self.classes_[probability.argmax(axis=1)]
+        return predicted
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        return tags
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        """Rows that can be indexed; numbers are checked here, texts and what is for a pipeline elsewhere."""
+        if is_text(X) or hasattr(self.estimator, "steps"):
+            return X if isinstance(X, np.ndarray) or issparse(X) else np.asarray(X, dtype=object)
+        return validate_data(self, X, reset=reset, accept_sparse="csr")
+
+    def _rater(
+        self, n_items: int, y: ArrayLike | None, answer: AnswerFunction | None, labels: Sequence[Any] | None
+    ) -> CallableRater:
+        """Who answers; sets ``classes_``."""
+        if answer is None:
+            if y is None:
+                raise InvalidInputError(
+                    "requires y to be passed, but the target y is None; give y, or answer and labels for a real rater"
+                )
+            truth = column_or_1d(y, warn=True)
+            assert_all_finite(truth, input_name="y")
+            check_classification_targets(truth)
+            if truth.size != n_items:
+                raise InvalidInputError(f"y has {truth.size} labels for {n_items} rows; give one for each")
+            known = np.unique(truth if labels is None else np.concatenate([truth, np.asarray(labels)]))
+            self.classes_ = known
+            return CallableRater(lambda item, label: bool(truth[item] == known[label]))
+        if y is not None:
+            raise InvalidInputError("both y and answer are given; y simulates a rater, so give one of them")
+        if labels is None or len(labels) == 0:
+            raise InvalidInputError("answer is given without labels; say which labels may be asked about")
+        names = np.unique(np.asarray(labels))
+        if names.size != len(labels):
+            raise InvalidInputError(f"of the {len(labels)} labels some are equal; give each once")
+        self.classes_ = names
+        return CallableRater(lambda item, label: None if label is None else answer(item, names[label].item()))
+
+    def _new_model(self, x: Any) -> Model:
+        if self.estimator is not None:
+            return EstimatorMixture(self.estimator, self.classes_.size)
+        return NetworkEnsemble(x.shape[1], self.classes_.size, generator(self.seed, "networks"))
+
+    def _keep(self, result: TrainingResult) -> None:
+        self.n_answers_ = result.n_answers
+        self.n_cant_tell_ = result.n_cant_tell
+        self.status_ = result.status.value
+        self.promise_ = result.promise
+        audited = result.accuracy
+        self.accuracy_interval_: tuple[float, float] | None = None if audited is None else (audited.low, audited.high)
+        self.verified_items_ = np.array([each.item for each in result.verified], dtype=np.int64)
+        self.verified_labels_ = self.classes_[[each.label for each in result.verified]]

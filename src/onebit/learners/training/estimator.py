@@ -1,0 +1,132 @@
+"""Any scikit-learn classifier as the model: a mixture found by the paper's potential, the classifier as its oracle.
+
+Paper: the potential E[-log W_gamma(x, y)] over the confirmed samples, minimised by fully corrective Frank-Wolfe: each
+new member is fitted to the samples that the mixture covers least, weight 1 / W_gamma, then the masses of all members
+are solved for. Members are fitted to resampled answers, or all would be right wherever they were taught. The classifier
+is an inexact oracle, so nothing here is a certificate.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils.validation import has_fit_parameter
+
+from onebit.errors import InvalidInputError, OnebitError
+from onebit.explore.corrective import minimise_over_mixtures
+from onebit.hypotheses.base import Examples
+from onebit.learners.training.model import Floats, Ints, Known
+
+N_MEMBERS = 3
+#: Largest importance weight of a yes: a rare guess that came true should not outvote everything else.
+MOST_WEIGHT = 10.0
+#: A no is taught as soft labels, so many of the likeliest that are left.
+SOFT_LABELS = 3
+#: gamma falls as sqrt(DISCOVERY * K / answers): at first it is 1, so that every label is met.
+DISCOVERY = 4.0
+GAP = 1e-3
+#: The model is fitted anew when the answers have grown by this factor.
+GROWTH = 1.1
+
+
+class EstimatorMixture:
+    """Clones of ``estimator``, fitted to yes rows with importance weights and to no rows as soft labels.
+
+    An estimator without ``predict_proba`` counts its prediction as certain. Labels that it has not met have
+    probability 0, and are met through gamma.
+    """
+
+    def __init__(self, estimator: Any, n_labels: int) -> None:
+        if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):
+            raise InvalidInputError(f"{estimator!r} has no fit and predict; give a scikit-learn classifier")
+        # A pipeline hands the weights to its last step.
+        steps = getattr(estimator, "steps", None)
+        self._weight_name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
+        if not has_fit_parameter(steps[-1][1] if steps else estimator, "sample_weight"):
+            raise InvalidInputError(
+                f"the fit of {estimator!r} takes no sample_weight; give a classifier whose fit does, or None for the "
+                "built-in model"
+            )
+        self._estimator, self._n_labels = estimator, n_labels
+        self._members: list[Any] = []
+        self._masses = np.ones(1)
+        self._n_fitted = self._n_answers = 0
+
+    @property
+    def weights(self) -> Floats:
+        return self._masses
+
+    @property
+    def gamma(self) -> float:
+        return float(min(1.0, np.sqrt(DISCOVERY * self._n_labels / max(self._n_answers, 1))))
+
+    def beliefs(self, x: Examples) -> Floats:
+        if not self._members:
+            return np.full((1, x.shape[0], self._n_labels), 1 / self._n_labels)
+        return np.stack([self._belief(member, x) for member in self._members])
+
+    def learn(self, known: Known, rng: np.random.Generator) -> None:
+        self._n_answers = known.n_answers
+        # One label is left after a yes, or after a no to every other.
+        confirmed = known.possible.sum(axis=1) == 1
+        labels = known.possible[confirmed].argmax(axis=1)
+        if known.n_answers < GROWTH * self._n_fitted or np.unique(labels).size < 2:
+            return
+        rows, label, weight = self._lessons(known, confirmed)
+        importance = np.clip(known.confirmed_weight[confirmed], 1.0, MOST_WEIGHT)
+        importance = importance / importance.sum()
+        emphasis, right = np.ones(len(known.possible)), np.empty((0, labels.size))
+        members: list[Any] = []
+        for _ in range(N_MEMBERS):
+            resampled = rng.poisson(1.0, len(emphasis)) * emphasis
+            member = self._fitted(known.x, rows, label, weight * resampled[rows])
+            if member is None:
+                continue
+            members.append(member)
+            guessed = self._belief(member, known.x[np.flatnonzero(confirmed)]).argmax(axis=1)
+            right = np.vstack([right, (1 - self.gamma) * (guessed == labels) + self.gamma / self._n_labels])
+            masses = minimise_over_mixtures(right, importance, np.full(len(members), 1 / len(members)), GAP)
+            uncovered = 1 / (masses @ right)
+            emphasis = np.ones(len(known.possible))
+            emphasis[confirmed] = uncovered / uncovered.mean()
+        if members:
+            self._members, self._masses, self._n_fitted = members, masses / masses.sum(), known.n_answers
+
+    def _lessons(self, known: Known, confirmed: np.ndarray) -> tuple[Ints, Ints, Floats]:
+        """Rows, labels and weights to fit: a yes row with its importance, a no row as its likeliest labels left."""
+        yes = np.flatnonzero(confirmed)
+        weight = np.clip(known.confirmed_weight[yes], 1.0, MOST_WEIGHT)
+        no = np.flatnonzero(~confirmed)
+        if not self._members or no.size == 0:
+            return yes, known.possible[yes].argmax(axis=1), weight
+        left = np.einsum("m,mnk->nk", self._masses, self.beliefs(known.x[no])) * known.possible[no]
+        left /= np.maximum(left.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)
+        likeliest = np.argsort(-left, axis=1)[:, :SOFT_LABELS]
+        soft = np.take_along_axis(left, likeliest, axis=1)
+        rows = np.concatenate([yes, np.repeat(no, likeliest.shape[1])])
+        label = np.concatenate([known.possible[yes].argmax(axis=1), likeliest.ravel()])
+        return rows, label, np.concatenate([weight, soft.ravel()])
+
+    def _fitted(self, x: Examples, rows: Ints, label: Ints, weight: Floats) -> Any | None:
+        """A fitted clone; None where the resampling left fewer than two labels."""
+        used = weight > 0
+        if np.unique(label[used]).size < 2:
+            return None
+        try:
+            mean = weight[used].mean()
+            return clone(self._estimator).fit(x[rows[used]], label[used], **{self._weight_name: weight[used] / mean})
+        except Exception as error:
+            raise OnebitError(
+                f"{self._estimator!r} failed to fit {int(used.sum())} rows with weights: {error}. The answers so far "
+                "are kept; give another estimator, or None for the built-in model"
+            ) from error
+
+    def _belief(self, member: Any, x: Examples) -> Floats:
+        belief = np.zeros((x.shape[0], self._n_labels))
+        if hasattr(member, "predict_proba"):
+            belief[:, member.classes_] = member.predict_proba(x)
+        else:
+            belief[np.arange(x.shape[0]), np.asarray(member.predict(x)).astype(np.int64)] = 1.0
+        return belief

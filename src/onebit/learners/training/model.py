@@ -1,0 +1,57 @@
+"""What the training learner needs of a model: beliefs of several members about every label, and a way to learn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onebit.hypotheses.base import Examples
+
+Floats = NDArray[np.floating]
+Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """All that ``n_answers`` answers say about the examples ``x`` that were asked about.
+
+    ``possible`` (n, K) are the labels that the answers about each example leave possible: one after a yes.
+    ``confirmed_weight`` (n,) is 1 over the propensity of the yes, and 0 where none came.
+    """
+
+    x: Examples
+    possible: Bools
+    confirmed_weight: Floats
+    n_answers: int
+
+
+class Model(Protocol):
+    """Several members, each with a probability for every label; together they are the classifier and its doubt.
+
+    A question is drawn from the members' guesses: with probability 1 - ``gamma`` the guess of a member drawn by
+    ``weights``, else any label that is still possible.
+    """
+
+    @property
+    def weights(self) -> Floats:
+        """The share of each member in the mixture; shape (M,), summing to 1."""
+
+    @property
+    def gamma(self) -> float:
+        """The share of questions that are about any label that is still possible."""
+
+    def beliefs(self, x: Examples) -> Floats:
+        """The probability that each member gives each label; shape (M, n, K)."""
+
+    def learn(self, known: Known, rng: np.random.Generator) -> None:
+        """Take in all that is known so far, what was known before included."""
+
+
+def mean_belief(model: Model, x: Examples) -> Floats:
+    """The probability of each label under the mixture; shape (n, K)."""
+    belief: Floats = np.einsum("m,mnk->nk", model.weights, model.beliefs(x))
+    return belief

@@ -1,0 +1,113 @@
+"""YesNoClassifier as a user meets it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import skops.io  # type: ignore[import-untyped]
+from scipy.sparse import csr_array
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from onebit.classifier import YesNoClassifier
+from onebit.errors import InvalidInputError
+
+X, NUMBERS = load_iris(return_X_y=True)
+Y = np.array(["setosa", "versicolor", "virginica"])[NUMBERS]
+
+
+@parametrize_with_checks([YesNoClassifier()])  # type: ignore[untyped-decorator]
+def test_it_is_a_scikit_learn_classifier(estimator: YesNoClassifier, check: Callable[[YesNoClassifier], None]) -> None:
+    check(estimator)
+
+
+def test_a_function_that_answers_trains_it_and_confirms_labels() -> None:
+    asked = []
+
+    def answer(index: int, label: str) -> bool:
+        asked.append((index, label))
+        return bool(Y[index] == label)
+
+    trained = YesNoClassifier(budget=200, audit=30).fit(X, answer=answer, labels=["virginica", "setosa", "versicolor"])
+    assert len(asked) == len(set(asked)) == trained.n_answers_ <= 200
+    assert trained.classes_.tolist() == ["setosa", "versicolor", "virginica"]
+    assert trained.score(X, Y) > 0.85
+    assert (Y[trained.verified_items_] == trained.verified_labels_).all()
+    assert trained.verified_items_.size == sum(Y[index] == label for index, label in asked)
+    assert trained.accuracy_interval_ is not None
+    low, high = trained.accuracy_interval_
+    assert 0 < low < 1
+    assert low < high
+    np.testing.assert_allclose(trained.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_the_same_seed_gives_the_same_classifier_and_clone_keeps_the_options() -> None:
+    first = YesNoClassifier(protocol="follow-up", budget=60, seed=3).fit(X, Y)
+    again = clone(first).fit(X, Y)
+    np.testing.assert_array_equal(first.predict_proba(X), again.predict_proba(X))
+
+
+@pytest.mark.parametrize("estimator", [None, ExtraTreesClassifier(n_estimators=5, random_state=0)])
+def test_saved_without_pickle_and_loaded(tmp_path: Path, estimator: object) -> None:
+    trained = YesNoClassifier(estimator, budget=100).fit(X, Y)
+    skops.io.dump(trained, tmp_path / "model.skops")
+    types = skops.io.get_untrusted_types(file=tmp_path / "model.skops")
+    assert all(name.startswith(("onebit.", "sklearn.")) for name in types)
+    loaded = skops.io.load(tmp_path / "model.skops", trusted=types)
+    np.testing.assert_array_equal(loaded.predict(X), trained.predict(X))
+
+
+def test_a_pipeline_and_sparse_numbers() -> None:
+    pipeline = make_pipeline(StandardScaler(), ExtraTreesClassifier(n_estimators=10, random_state=0))
+    assert YesNoClassifier(pipeline, protocol="follow-up", budget=150).fit(X, Y).score(X, Y) > 0.85
+    assert YesNoClassifier(protocol="follow-up", budget=150).fit(csr_array(X), Y).score(csr_array(X), Y) > 0.8
+
+
+def test_texts() -> None:
+    rng = np.random.default_rng(0)
+    words = {"food": ["bread", "soup", "rice", "salt"], "sky": ["cloud", "rain", "sun", "star"]}
+    truth = rng.choice(list(words), 120)
+    texts = [" ".join(rng.choice([*words[label], "the", "a"], 6)) for label in truth]
+    trained = YesNoClassifier(budget=100).fit(texts, truth)
+    assert trained.score(texts, truth) > 0.9
+
+
+def test_constant_features_and_a_label_that_never_comes() -> None:
+    trained = YesNoClassifier(budget=60).fit(
+        np.ones((50, 3)), answer=lambda index, label: label == "a", labels=["a", "b", "never"]
+    )
+    assert set(trained.predict(np.ones((5, 3)))) == {"a"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"y": np.zeros(150)}, "only one class"),
+        ({"y": Y[:10]}, "10 labels for 150 rows"),
+        ({}, "y to be passed"),
+        ({"answer": lambda index, label: True}, "without labels"),
+        ({"answer": lambda index, label: True, "labels": ["a", "a"]}, "some are equal"),
+        ({"answer": lambda index, label: True, "labels": ["a", "b"], "y": Y}, "both y and answer"),
+        ({"answer": lambda index, label: "no", "labels": ["a", "b"]}, "must be True, False"),
+    ],
+)
+def test_bad_input_is_one_clear_error(arguments: dict, says: str) -> None:
+    with pytest.raises(InvalidInputError, match=says):
+        YesNoClassifier(budget=50).fit(X, **arguments)
+
+
+def test_nan_is_refused_and_so_is_predicting_too_early() -> None:
+    broken = X.copy()
+    broken[3, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN"):
+        YesNoClassifier().fit(broken, Y)
+    with pytest.raises(NotFittedError):
+        YesNoClassifier().predict(X)
