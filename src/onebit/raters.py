@@ -1,6 +1,7 @@
 """Raters: whoever answers "is this label right?"; simulated ones who err, can't tell, or answer late.
 
-What a simulated rater says depends on its seed, the item and the label alone: asked again, it says the same.
+What a simulated rater says depends on its seed, the item and the label alone: asked again, it says the same; unless it
+is made to err anew.
 """
 
 from __future__ import annotations
@@ -50,15 +51,18 @@ class ErringRater:
     """A rater who says no to the right label with probability ``f_no``, and yes to a wrong one with ``f_yes``.
 
     A single number is the same for every item and label, as a certificate about accuracy requires; an array has a
-    rate for each item. Like all simulated raters it says the same when asked the same again, while such a certificate
-    on a pool, where an item may come again, requires errors that are made anew each time. Asked for the label itself it
-    raises InvalidInputError: the rates do not say what it would give.
+    rate for each item. With ``anew`` every question is answered on its own, as such a certificate requires on a pool,
+    where an item may come again. Asked for the label itself it raises InvalidInputError: the rates do not say what it
+    would give.
 
     >>> ErringRater([2, 0], f_no=1.0, f_yes=0.0)(Question(id=0, item=1, label=0, propensity=0.5, epoch=0))
     <Answer.NO: 'no'>
     """
 
-    def __init__(self, truth: ArrayLike, *, f_no: ArrayLike, f_yes: ArrayLike, seed: int = 0) -> None:
+    def __init__(
+        self, truth: ArrayLike, *, f_no: ArrayLike, f_yes: ArrayLike, seed: int = 0, anew: bool = False
+    ) -> None:
+        self._anew = anew
         self._knows = SimulatedRater(truth)
         self._f_no = _Rate("f_no", f_no, n_items=np.size(truth))
         self._f_yes = _Rate("f_yes", f_yes, n_items=np.size(truth))
@@ -72,7 +76,8 @@ class ErringRater:
             )
         right = self._knows(question) is Answer.YES
         rate = self._f_no if right else self._f_yes
-        errs = _uniform(self._seed, "errs", question.item, question.label) < rate.at(question.item)
+        asked = (question.id,) if self._anew else (question.item, question.label)
+        errs = _uniform(self._seed, "errs", *asked) < rate.at(question.item)
         return Answer.YES if right != errs else Answer.NO
 
 

@@ -217,3 +217,14 @@ def test_delays_repeat() -> None:
 def test_answers_that_never_come_are_given_up() -> None:
     with pytest.raises(OnebitError, match="lost 1000 times"):
         run_with_delays(AsksAll(3), SimulatedRater(TRUTH), lambda asked, attempt: math.inf)
+
+
+def test_errors_made_anew_do_not_depend_on_the_item() -> None:
+    """The same item and label, asked a thousand times: always the same error, or anew as often as the rate says."""
+    questions = [Question(number, 0, 1, 1.0, 0) for number in range(1000)]
+    fixed = ErringRater([1], f_no=0.3, f_yes=0.0, seed=5)
+    anew = ErringRater([1], f_no=0.3, f_yes=0.0, seed=5, anew=True)
+    assert len({fixed(question) for question in questions}) == 1
+    errors = sum(anew(question) is Answer.NO for question in questions)
+    # Six standard errors.
+    assert abs(errors - 300) < 6 * (1000 * 0.3 * 0.7) ** 0.5

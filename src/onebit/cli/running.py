@@ -136,10 +136,9 @@ class Run:
 
 
 def _simulated(table: ModelTable, setting: Setting) -> Rater:
-
     truth: Any = table.truth
     if setting.f_no + setting.f_yes > 0:
-        return ErringRater(truth, f_no=setting.f_no, f_yes=setting.f_yes, seed=setting.seed)
+        return ErringRater(truth, f_no=setting.f_no, f_yes=setting.f_yes, seed=setting.seed, anew=True)
     return SimulatedRater(truth)
 
 
