@@ -13,7 +13,7 @@ export ONEBIT_DATA
 BENCHMARKS := $(filter-out harness clusters rival_solvers,$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/[a-z]*.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench lock clean $(addprefix bench-,$(BENCHMARKS))
+.PHONY: help demo test chromium lint format bench lock clean $(addprefix bench-,$(BENCHMARKS))
 
 help:  ## list the commands
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -22,8 +22,13 @@ help:  ## list the commands
 demo: $(READY)  ## choose the best of 60 digit classifiers from yes/no answers
 	$(BIN)/onebit demo
 
-test: $(READY)  ## run all tests, two at a time
+test: $(READY) chromium  ## run all tests, two at a time
 	$(BIN)/pytest
+
+chromium:  ## install Debian's chromium for the browser tests, if there is none
+	@command -v chromium >/dev/null \
+	  || { command -v apt-get >/dev/null && apt-get update -qq && apt-get install -y -qq chromium >/dev/null; } \
+	  || { echo "the browser tests need chromium on the PATH; install it, or run .venv/bin/pytest --ignore=tests/browser"; exit 1; }
 
 lint: $(READY)  ## check style (ruff) and types (mypy --strict)
 	$(BIN)/ruff check .

@@ -15,6 +15,7 @@ from onebit.hypotheses.finite import PredictionTable
 from onebit.hypotheses.intervals import IntervalClass
 from onebit.learners.base import Learner, Result, run
 from onebit.learners.certified import CertifiedLearner, CertifiedResult
+from onebit.learners.evidence import LOOKED_AT_EACH
 from onebit.learners.full_information import FullInformationLearner
 from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.learners.natarajan import NatarajanLearner
@@ -57,7 +58,7 @@ CERTIFIED: dict[str, Make] = {
 LEARNERS = PHASED | CERTIFIED
 #: Examples that a learner draws before it asks.
 N_UNLABELLED = 10
-unlabelled_of = {"natarajan": N_UNLABELLED}
+unlabelled_of = {"natarajan": N_UNLABELLED} | dict.fromkeys(CERTIFIED, LOOKED_AT_EACH * TABLE.shape[0])
 every_learner = pytest.mark.parametrize("make", LEARNERS.values(), ids=LEARNERS.keys())
 every_phased_learner = pytest.mark.parametrize("make", PHASED.values(), ids=PHASED.keys())
 rater = SimulatedRater(TRUTH)

@@ -11,6 +11,7 @@ from onebit import __version__
 from onebit.cli.demo import demo
 from onebit.cli.plan import plan
 from onebit.cli.select import select
+from onebit.cli.serve import serve
 from onebit.cli.study import app as study_app
 from onebit.cli.verify import report, verify
 from onebit.errors import OnebitError
@@ -24,6 +25,7 @@ app = typer.Typer(
 )
 app.command()(select)
 app.add_typer(study_app)
+app.command()(serve)
 app.command()(verify)
 app.command()(report)
 app.command()(plan)

@@ -1,0 +1,69 @@
+"""The web application: its routes, and what stands before them."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import AsyncIterator, Iterable
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import BaseRoute, Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from onebit.web import board, creating, owner_api, pages, rater_api
+from onebit.web.calls import Operation, endpoint
+from onebit.web.openapi import document
+from onebit.web.shield import Shield
+from onebit.web.site import Site
+
+STATIC = Path(__file__).with_name("static")
+OPERATIONS: tuple[Operation, ...] = (*rater_api.OPERATIONS, *owner_api.OPERATIONS, *creating.OPERATIONS)
+#: Names of this machine, under which a server may always be called.
+LOCAL = ("localhost", "127.0.0.1", "[::1]")
+
+
+def make_app(site: Site, hosts: Iterable[str] = LOCAL, origins: Iterable[str] = ()) -> Starlette:
+    """The application that serves a site under these host names."""
+
+    async def openapi(request: Request) -> JSONResponse:
+        return JSONResponse(document(OPERATIONS))
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        # Studies are opened while the first pages are served already.
+        threading.Thread(target=site.open_all, name="opening studies", daemon=True).start()
+        yield
+        site.close()
+
+    routes: list[BaseRoute] = [
+        *(Route(_typed(each.path), endpoint(each), methods=[each.method]) for each in OPERATIONS),
+        Route("/api/v1/openapi.json", openapi),
+        *pages.ROUTES,
+        *board.ROUTES,
+        *creating.ROUTES,
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+    app = Starlette(
+        routes=routes,
+        lifespan=lifespan,
+        middleware=[Middleware(Shield, hosts=list(hosts), origins=list(origins))],
+        exception_handlers={404: _not_found, 405: _not_found},
+    )
+    app.state.site = site
+    return app
+
+
+def _typed(path: str) -> str:
+    """Numbers in a path are numbers; anything else is no page of ours."""
+    return path.replace("{study}", "{study:int}").replace("{link}", "{link:int}")
+
+
+def _not_found(request: Request, error: Any) -> JSONResponse:
+    if error.status_code == 405:
+        return JSONResponse({"error": f"{request.method} is not for this"}, 405, headers=error.headers)
+    return JSONResponse({"error": "there is nothing here"}, 404)

@@ -1,0 +1,131 @@
+"""The owner's pages: the list of studies, and the dashboard of one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from markupsafe import Markup
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from onebit.report import Report, words
+from onebit.report.charts import step_chart
+from onebit.study.quality import Rate
+from onebit.web.overview import Overview
+from onebit.web.pages import page, render, require_owner, templates
+from onebit.web.room import Room
+from onebit.web.site import Site
+
+#: Labels that the dashboard lists; the others are in the export.
+MOST_LABELS = 12
+
+
+def home(request: Request) -> Response:
+    site = require_owner(request)
+    entries = site.entries()
+    if len(entries) == 1:
+        return RedirectResponse(f"/studies/{entries[0].id}", 303)
+    paused = {entry.id for entry in entries if site.access.is_paused(entry.id)}
+    return render("home.html", entries=entries, paused=paused)
+
+
+def board(request: Request) -> Response:
+    site = require_owner(request)
+    room = site.room(request.path_params["study"])
+    return render("board.html", many=len(site.entries()) > 1, **_shown(site, room))
+
+
+def live_part(request: Request) -> Response:
+    """What changes on the dashboard as answers come."""
+    site = require_owner(request)
+    room = site.room(request.path_params["study"])
+    return render("board_live.html", **_shown(site, room))
+
+
+def _shown(site: Site, room: Room) -> dict[str, Any]:
+    overview = room.overview()
+    report = overview.report
+    paused = site.access.is_paused(room.entry.id)
+    return {
+        "study": room.entry,
+        "overview": overview,
+        "report": report,
+        "paused": paused,
+        "badge": _badge(overview, paused),
+        "title": " and ".join(report.chosen),
+        "sentences": (words.confidence(report), words.against_the_aim(report)),
+        "headline": words.headline(report),
+        "eps_chart": eps_chart(report),
+        "survivors_chart": survivors_chart(report),
+        "forecast": _forecast(overview),
+        "links": site.access.working(room.entry.id),
+        "most_labels": MOST_LABELS,
+    }
+
+
+def _badge(overview: Overview, paused: bool) -> str:
+    if overview.report.status == "certified":
+        return "certified"
+    if overview.is_over:
+        return "ended"
+    return "paused" if paused else "running"
+
+
+def _forecast(overview: Overview) -> tuple[str, str]:
+    """What is still to come, as a figure and its words."""
+    if overview.is_over:
+        return "0", "answers still to come"
+    if overview.forecast is None:
+        return "-", "too early to say how many answers are still needed"
+    low, middle, high = overview.forecast
+    return f"{middle:,}", f"more answers needed, likely {low:,} to {high:,}"
+
+
+def eps_chart(report: Report) -> Markup:
+    """Certified eps against answers; nothing before there is a point to draw."""
+    if not report.course or report.course[-1].answers == 0:
+        return Markup("")
+    return Markup(
+        step_chart(
+            [0, *(point.answers for point in report.course)],
+            [1.0, *(point.certified_eps for point in report.course)],
+            title="certified eps against answers",
+            x_name=words.asked_for(report),
+            logarithmic=True,
+            mark=(report.setting.eps, f"asked for: {words.fraction(report.setting.eps)}"),
+        )
+    )
+
+
+def survivors_chart(report: Report) -> Markup:
+    if not report.course or report.course[-1].answers == 0:
+        return Markup("")
+    return Markup(
+        step_chart(
+            [0, *(point.answers for point in report.course)],
+            [report.n_models, *(point.survivors for point in report.course)],
+            title="models that may be the best against answers",
+            x_name=words.asked_for(report),
+            logarithmic=False,
+        )
+    )
+
+
+def rate_in_words(rate: Rate | None) -> str:
+    """A rate with its interval, or that nothing is known.
+
+    >>> rate_in_words(Rate(1, 20, 0.0013, 0.2487))
+    '5% (0% to 25%)'
+    """
+    return "-" if rate is None else f"{rate.n_wrong / rate.n:.0%} ({rate.low:.0%} to {rate.high:.0%})"
+
+
+templates.filters["rate"] = rate_in_words
+templates.filters["fraction"] = words.fraction
+
+ROUTES = [
+    Route("/", page(home)),
+    Route("/studies/{study:int}", page(board)),
+    Route("/studies/{study:int}/live", page(live_part)),
+]

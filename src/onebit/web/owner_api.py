@@ -1,0 +1,252 @@
+"""The API for owners: what a study shows, its files, its raters' links, and pausing it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import asdict
+from typing import Any
+
+from starlette.background import BackgroundTask
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import FileResponse, HTMLResponse, Response, StreamingResponse
+
+from onebit.report import as_html, as_json
+from onebit.web.access import Link
+from onebit.web.calls import Call, Operation
+from onebit.web.room import Room
+from onebit.web.schema import Schema, fields, text
+from onebit.web.shield import POLICY_FOR_FILES
+from onebit.web.site import NoSuchStudyError
+
+#: Seconds between two looks at a study that somebody watches, and between signs of life where nothing happens.
+LOOK_EVERY, ALIVE_EVERY = 1.0, 15.0
+#: Numbers of studies and links; larger ones cannot be in a store.
+MOST_NUMBER = 2**31 - 1
+
+STUDY: Schema = fields(
+    {
+        "study": {"type": "integer"},
+        "name": {"type": "string"},
+        "created_at": {"type": "string"},
+        "paused": {"type": "boolean"},
+    }
+)
+LINK: Schema = fields(
+    {
+        "link": {"type": "integer"},
+        "rater": {"type": "string"},
+        "made_at": {"type": "string"},
+        "expires_at": {"type": "string"},
+        "works": {"type": "boolean"},
+    }
+)
+ANYTHING: Schema = {"type": "object"}
+
+
+def _number(call: Call, name: str) -> int:
+    number = int(call.path[name])
+    if not 0 <= number <= MOST_NUMBER:
+        raise NoSuchStudyError(f"there is no {name} {number} here")
+    return number
+
+
+def room_of(call: Call) -> Room:
+    return call.site.room(_number(call, "study"))
+
+
+def studies(call: Call) -> dict[str, Any]:
+    entries = call.site.entries()
+    return {
+        "studies": [
+            {
+                "study": entry.id,
+                "name": entry.name,
+                "created_at": entry.created_at,
+                "paused": call.site.access.is_paused(entry.id),
+            }
+            for entry in entries
+        ]
+    }
+
+
+def status(call: Call) -> dict[str, Any]:
+    room = room_of(call)
+    overview = room.overview()
+    rest = asdict(overview)
+    return {
+        "study": room.entry.id,
+        "name": room.entry.name,
+        "paused": call.site.access.is_paused(room.entry.id),
+        **rest,
+        "report": as_json(overview.report),
+    }
+
+
+def export(call: Call) -> Response:
+    from onebit.study.export import export_study
+
+    entry = call.site.entry(_number(call, "study"))
+    what: Any = call.query.get("what", "labels")
+    ending = call.query.get("format", "csv")
+    path = call.site.uploads / f"{uuid.uuid4().hex}.{ending}"
+    export_study(call.site.storage, entry.name, path, what, anonymous=call.query.get("anonymous") == "yes")
+    return FileResponse(path, filename=f"{entry.name} {what}.{ending}", background=BackgroundTask(path.unlink))
+
+
+def backup(call: Call) -> Response:
+    from onebit.study.backup import backup as copy
+
+    path = call.site.uploads / f"{uuid.uuid4().hex}.db"
+    copy(call.site.storage, str(path))
+    return FileResponse(path, filename="onebit-backup.db", background=BackgroundTask(path.unlink))
+
+
+def report(call: Call) -> Response:
+    page = as_html(room_of(call).overview().report)
+    return HTMLResponse(page, headers={"Content-Security-Policy": POLICY_FOR_FILES})
+
+
+def _shown(call: Call, link: Link) -> dict[str, Any]:
+    works = link in call.site.access.working(link.study_id or 0)
+    return {
+        "link": link.id,
+        "rater": str(link.rater),
+        "made_at": link.made_at,
+        "expires_at": link.expires_at,
+        "works": works,
+    }
+
+
+def links(call: Call) -> dict[str, Any]:
+    entry = call.site.entry(_number(call, "study"))
+    return {"links": [_shown(call, link) for link in call.site.access.of_study(entry.id)]}
+
+
+def new_link(call: Call) -> dict[str, Any]:
+    entry = call.site.entry(_number(call, "study"))
+    link, token = call.site.access.make("rater", entry.id, call.body["rater"])
+    return {**_shown(call, link), "url": call.site.link_url("rater", token)}
+
+
+def revoke(call: Call) -> dict[str, Any]:
+    call.site.access.revoke(_number(call, "link"), _number(call, "study"))
+    return {"revoked": True}
+
+
+def pause(call: Call) -> dict[str, Any]:
+    entry = call.site.entry(_number(call, "study"))
+    call.site.access.pause(entry.id, call.body["paused"])
+    return {"paused": call.body["paused"]}
+
+
+async def live(call: Call) -> Response:
+    """Says whenever something happened, as server-sent events; ends when the owner's link does."""
+    room = await run_in_threadpool(room_of, call)
+
+    async def events() -> AsyncIterator[str]:
+        seen, quiet = None, 0.0
+        while call.site.access.known(call.token) is not None and not await call.request.is_disconnected():
+            now = await run_in_threadpool(room.follower.update), call.site.access.is_paused(room.entry.id)
+            if now != seen:
+                seen, quiet = now, 0.0
+                yield f"data: {json.dumps({'events': now[0], 'paused': now[1]})}\n\n"
+            elif quiet >= ALIVE_EVERY:
+                quiet = 0.0
+                yield ": alive\n\n"
+            await asyncio.sleep(LOOK_EVERY)
+            quiet += LOOK_EVERY
+
+    return StreamingResponse(events(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+
+
+_AT = "/api/v1/studies/{study}"
+OPERATIONS = (
+    Operation(
+        "GET",
+        "/api/v1/studies",
+        "studies",
+        "The studies of the store",
+        "owner",
+        studies,
+        fields({"studies": {"type": "array", "items": STUDY}}),
+    ),
+    Operation(
+        "GET", _AT, "status", "What is known, about models, raters and labels", "owner", status, ANYTHING, errors=(409,)
+    ),
+    Operation(
+        "GET",
+        f"{_AT}/export",
+        "export",
+        "The verified labels, or the whole log, as a file",
+        "owner",
+        export,
+        "application/octet-stream",
+        query={
+            "what": text(10, enum=["labels", "log"]),
+            "format": text(10, enum=["csv", "jsonl", "parquet"]),
+            "anonymous": text(10, enum=["yes", "no"]),
+        },
+    ),
+    Operation("GET", f"{_AT}/report", "report", "The report, one HTML file", "owner", report, "text/html"),
+    Operation(
+        "GET",
+        "/api/v1/backup",
+        "backup",
+        "A copy of the whole store (SQLite)",
+        "owner",
+        backup,
+        "application/x-sqlite3",
+    ),
+    Operation(
+        "GET",
+        f"{_AT}/links",
+        "links",
+        "The raters' links, without their tokens",
+        "owner",
+        links,
+        fields({"links": {"type": "array", "items": LINK}}),
+    ),
+    Operation(
+        "POST",
+        f"{_AT}/links",
+        "new_link",
+        "Make a link for a rater; its address is told once",
+        "owner",
+        new_link,
+        {**LINK, "properties": {**LINK["properties"], "url": {"type": "string"}}},
+        body=fields({"rater": text(200)}),
+    ),
+    Operation(
+        "DELETE",
+        f"{_AT}/links/{{link}}",
+        "revoke",
+        "End a link at once",
+        "owner",
+        revoke,
+        fields({"revoked": {"type": "boolean"}}),
+    ),
+    Operation(
+        "POST",
+        f"{_AT}/pause",
+        "pause",
+        "Give out no questions, or go on",
+        "owner",
+        pause,
+        fields({"paused": {"type": "boolean"}}),
+        body=fields({"paused": {"type": "boolean"}}),
+    ),
+    Operation(
+        "GET",
+        f"{_AT}/live",
+        "live",
+        "Server-sent events: something happened",
+        "owner",
+        live,
+        "text/event-stream",
+        errors=(409,),
+        streams=True,
+    ),
+)

@@ -1,0 +1,129 @@
+"""The pages, written by Jinja2 with everything escaped."""
+
+from __future__ import annotations
+
+import mimetypes
+from collections.abc import Awaitable, Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from starlette.concurrency import run_in_threadpool
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from onebit import __version__
+from onebit.errors import OnebitError
+from onebit.web.access import LINK_DAYS, UnknownLinkError
+from onebit.web.calls import COOKIE, ForbiddenError, identify, status_of
+from onebit.web.shield import POLICY_FOR_FILES
+from onebit.web.site import NoSuchStudyError, Site
+
+templates = Environment(
+    loader=FileSystemLoader(Path(__file__).with_name("templates")),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+templates.globals["version"] = __version__
+
+
+def day(moment: str) -> str:
+    """A moment of the store as a person writes it.
+
+    >>> day("2026-03-01T09:30:00+00:00")
+    '1 March 2026'
+    """
+    return f"{datetime.fromisoformat(moment):%-d %B %Y}"
+
+
+templates.filters["day"] = day
+
+
+def render(template: str, status: int = 200, **given: Any) -> HTMLResponse:
+    return HTMLResponse(templates.get_template(template).render(**given), status)
+
+
+Page = Callable[[Request], Response]
+
+
+def page(function: Page) -> Callable[[Request], Awaitable[Response]]:
+    """A page that is made in a thread, and says what went wrong as a page."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await run_in_threadpool(function, request)
+        except OnebitError as error:
+            return render("problem.html", status_of(error), problem=str(error))
+
+    return answer
+
+
+def site_of(request: Request) -> Site:
+    site: Site = request.app.state.site
+    return site
+
+
+def rater_page(request: Request) -> Response:
+    link, token = identify(request, request.path_params["token"])
+    if link.kind != "rater" or link.study_id is None:
+        raise ForbiddenError("this is not a rater's link")
+    site = site_of(request)
+    entry = site.entry(link.study_id)
+    # From the store, not from the study: that may take seconds to open, and the page should be there.
+    about = entry.about
+    return render(
+        "rater.html",
+        study=entry.name,
+        rater=link.rater,
+        instructions=str(about.get("instructions", "")),
+        token=token,
+    )
+
+
+def image(request: Request) -> Response:
+    """The picture of an item, from below the folder that the study declares."""
+    link, _ = identify(request, request.path_params["token"])
+    if link.kind != "rater" or link.study_id is None:
+        raise ForbiddenError("this is not a rater's link")
+    study = site_of(request).room(link.study_id).study
+    row = request.path_params["row"]
+    path = study.item(row).image if 0 <= row < study.created.table.n_items else None
+    kind = mimetypes.guess_type(path.name)[0] if path is not None else None
+    if path is None or kind is None or not kind.startswith("image/") or not path.is_file():
+        raise NoSuchStudyError("there is no picture here")
+    headers = {"Content-Security-Policy": POLICY_FOR_FILES, "Cache-Control": "private, max-age=3600"}
+    return FileResponse(path, media_type=kind, headers=headers)
+
+
+def come_in(request: Request) -> Response:
+    """The owner's link: the token goes into a cookie, and out of the address bar."""
+    link, token = identify(request, request.path_params["token"])
+    if link.kind != "owner":
+        raise ForbiddenError("this is not an owner's link")
+    secure = request.url.scheme == "https" or site_of(request).public_url.startswith("https:")
+    response = RedirectResponse("/", 303)
+    response.set_cookie(
+        COOKIE, token, max_age=LINK_DAYS * 24 * 3600, httponly=True, samesite="lax", secure=secure, path="/"
+    )
+    return response
+
+
+def require_owner(request: Request) -> Site:
+    token = request.cookies.get(COOKIE)
+    if token is None:
+        raise UnknownLinkError("this page is for the owner; open the owner's link that the server printed")
+    link, _ = identify(request, token)
+    if link.kind != "owner":
+        raise ForbiddenError("this page is for the owner of the studies")
+    return site_of(request)
+
+
+ROUTES = [
+    Route("/o/{token}", page(come_in)),
+    Route("/r/{token}", page(rater_page)),
+    Route("/r/{token}/image/{row:int}", page(image)),
+]

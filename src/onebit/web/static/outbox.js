@@ -1,0 +1,203 @@
+// The rater's questions and answers: what is at hand, what has still to be sent, what was said last.
+//
+// Answers wait here until the server has them, also over a reload; each carries a token, so that sending one twice
+// counts once. The newest waits for a moment longer, so that taking it back needs nobody's consent.
+
+const GRACE = 2500; // milliseconds in which the newest answer can be taken back before it is sent
+const AT_HAND = 3; // questions to have ready, the one that is shown among them
+const MOST = 5; // questions that the server lets a rater hold
+const POLL = { waiting: 1500, paused: 5000, done: 20000 };
+const LONGEST_RETRY = 8000;
+
+export class LinkError extends Error {}
+
+export class Outbox {
+  constructor(token, changed) {
+    this.token = token;
+    this.changed = changed;
+    this.place = `onebit ${token.slice(0, 12)}`;
+    this.state = "asking";
+    this.progress = { words: "" };
+    this.offline = false;
+    this.ended = null;
+    this.failures = 0;
+    this.timer = null;
+    this.work = Promise.resolve();
+    const kept = this.#load();
+    this.questions = kept.questions ?? [];
+    this.unsent = kept.unsent ?? [];
+    this.past = kept.past ?? [];
+    addEventListener("online", () => this.pump());
+    addEventListener("visibilitychange", () => this.pump({ all: document.visibilityState === "hidden" }));
+    addEventListener("pagehide", () => this.pump({ all: true }));
+  }
+
+  get current() {
+    return this.questions[0] ?? null;
+  }
+
+  answer(said) {
+    const question = this.questions.shift();
+    if (!question) return;
+    const entry = { question, said, token: newToken(), at: Date.now(), fate: "kept" };
+    this.unsent.push(entry);
+    this.past = [entry, ...this.past].slice(0, 8);
+    this.#save();
+    this.changed();
+    this.pump();
+  }
+
+  // Take an answer back: the newest, or a given one. Resolves to what to tell the rater, or null.
+  async undo(entry = this.past.find((each) => each.fate !== "stands")) {
+    if (!entry) return null;
+    if (this.unsent.includes(entry) && !entry.sending) {
+      this.unsent = this.unsent.filter((each) => each !== entry);
+      this.#comesBack(entry);
+      return null;
+    }
+    return this.#next(async () => {
+      if (!this.past.includes(entry)) return null;
+      const { undone, words } = await this.#call("undo", { question: entry.question.question });
+      if (undone) this.#comesBack(entry);
+      else entry.fate = "stands";
+      this.#save();
+      this.changed();
+      return undone ? null : words;
+    }).catch((error) => {
+      this.#failed(error);
+      return this.offline ? "You are offline; this answer can be taken back when the connection is there" : error.message;
+    });
+  }
+
+  // Send what is due, then get questions; one thing at a time, in order.
+  pump({ all = false } = {}) {
+    clearTimeout(this.timer);
+    return this.#next(async () => {
+      if (this.ended) return;
+      while (this.#due(all)) await this.#send(this.unsent[0]);
+      if (!all && this.questions.length < AT_HAND) await this.#ask();
+      // The answer that is waited for may be the one that is held back here.
+      while (!this.current && this.unsent.length) {
+        await this.#send(this.unsent[0]);
+        if (!this.unsent.length) await this.#ask();
+      }
+      this.failures = 0;
+      this.offline = false;
+    })
+      .catch((error) => this.#failed(error))
+      .finally(() => {
+        this.#schedule();
+        this.#save();
+        this.changed();
+      });
+  }
+
+  #due(all) {
+    const first = this.unsent[0];
+    return first && (all || this.unsent.length > 1 || Date.now() - first.at >= GRACE);
+  }
+
+  async #send(entry) {
+    entry.sending = true;
+    try {
+      await this.#call("tell", { question: entry.question.question, answer: entry.said, token: entry.token });
+      entry.fate = "sent";
+    } catch (error) {
+      // Somebody else was quicker, or the question is gone: nothing is lost by leaving it.
+      if (![403, 404, 409, 422].includes(error.status)) throw error;
+      entry.fate = "stands";
+      entry.why = error.message;
+    } finally {
+      entry.sending = false;
+    }
+    this.unsent = this.unsent.filter((each) => each !== entry);
+    this.#save();
+    this.changed();
+  }
+
+  async #ask() {
+    const n = Math.min(MOST, AT_HAND + this.unsent.length);
+    const { state, questions, progress } = await this.#call("ask", { n });
+    const answered = new Set(this.unsent.map((entry) => entry.question.question));
+    const wanted = questions.filter((each) => !answered.has(each.question));
+    const shown = this.current && wanted.find((each) => each.question === this.current.question);
+    this.questions = shown ? [this.current, ...wanted.filter((each) => each !== shown)] : wanted;
+    this.state = state;
+    this.progress = progress;
+    for (const { item } of this.questions) if (item.image) new Image().src = item.image;
+    this.#save();
+    this.changed();
+  }
+
+  async #call(name, body) {
+    const response = await fetch(`/api/v1/${name}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Authorization: `Bearer ${this.token}` },
+      body: JSON.stringify(body),
+      keepalive: true,
+      signal: AbortSignal.timeout(30000),
+    });
+    const told = await response.json().catch(() => ({}));
+    if (response.ok) return told;
+    const error = new Error(told.error ?? `the server answered ${response.status}`);
+    error.status = response.status;
+    throw error;
+  }
+
+  #failed(error) {
+    if (error.status === 401) this.ended = error.message;
+    else if (!error.status || error.status >= 429) this.offline = true;
+    this.failures += 1;
+  }
+
+  #schedule() {
+    clearTimeout(this.timer);
+    if (this.ended) return;
+    let wait = null;
+    if (this.failures) wait = Math.min(LONGEST_RETRY, 500 * 2 ** this.failures);
+    else if (this.unsent.length) wait = Math.max(0, this.unsent[0].at + GRACE - Date.now());
+    else if (!this.current) wait = POLL[this.state] ?? POLL.waiting;
+    if (wait !== null) this.timer = setTimeout(() => this.pump(), wait);
+  }
+
+  #comesBack(entry) {
+    this.past = this.past.filter((each) => each !== entry);
+    this.questions = [entry.question, ...this.questions.filter((each) => each.question !== entry.question.question)];
+    this.state = "asking";
+    this.#save();
+    this.changed();
+  }
+
+  // Everything that talks to the server waits for what was begun before it.
+  #next(step) {
+    const done = this.work.then(step);
+    this.work = done.catch(() => {});
+    return done;
+  }
+
+  #load() {
+    try {
+      const kept = JSON.parse(localStorage.getItem(this.place)) ?? {};
+      // The same objects in both lists, as before.
+      const unsent = (kept.unsent ?? []).map((entry) => ({ ...entry, sending: false }));
+      const past = (kept.past ?? []).map((entry) => unsent.find((each) => each.token === entry.token) ?? entry);
+      return { questions: kept.questions, unsent, past };
+    } catch {
+      return {};
+    }
+  }
+
+  #save() {
+    const { questions, unsent, past } = this;
+    try {
+      localStorage.setItem(this.place, JSON.stringify({ questions, unsent, past }));
+    } catch {
+      // A browser that keeps nothing still sends everything.
+    }
+  }
+}
+
+// Like crypto.randomUUID, which browsers have on encrypted pages only.
+function newToken() {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

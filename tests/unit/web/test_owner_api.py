@@ -1,0 +1,116 @@
+"""What owners can have and do."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.unit.web.served import Served, bearer, right_answer
+
+Serving = Callable[..., Served]
+
+
+def answer_some(served: Served, n: int) -> None:
+    while n > 0 and (questions := served.ask(served.ann, n=min(n, 5))):
+        for question in questions:
+            served.tell(served.ann, question, right_answer(question))
+        n -= len(questions)
+
+
+def test_files_can_be_had(served: Served, tmp_path: Path) -> None:
+    answer_some(served, 5)
+    labels = served.get("studies/1/export?what=labels&format=csv", served.owner)
+    assert len(labels.text.splitlines()) == 6
+    assert "intents%20labels.csv" in labels.headers["content-disposition"]
+    log = served.get("studies/1/export?what=log&format=jsonl&anonymous=yes", served.owner).text
+    events = [json.loads(line) for line in log.splitlines()]
+    assert events[0]["event"] == "created"
+    assert sum(event["event"] == "answered" for event in events) == 5
+    assert "ann" not in {event.get("rater") for event in events}
+    (tmp_path / "copy.db").write_bytes(served.get("backup", served.owner).content)
+    with sqlite3.connect(tmp_path / "copy.db") as copy:
+        assert copy.execute("SELECT name FROM studies").fetchall() == [("intents",)]
+    copy.close()
+    assert "<h1" in served.get("studies/1/report", served.owner).text
+    assert list(served.site.uploads.iterdir()) == []
+
+
+def test_the_dashboard_says_what_the_study_shows(serving: Serving) -> None:
+    served = serving(protocol="follow-up")
+    served.client.get(f"/o/{served.owner}")
+    before = served.client.get("/studies/1").text
+    assert "just begun" not in before
+    assert "Nobody has answered yet" in before
+    answer_some(served, 1000)
+    page = served.client.get("/studies/1").text
+    assert "certified" in page
+    assert "percentage points" in page or "none of the 8 models is right more often" in page
+    assert page.count('<svg class="chart"') == 2
+    assert served.client.get("/studies/7").status_code == 404
+
+
+def test_links_are_made_listed_and_told_once(served: Served) -> None:
+    made = served.post("studies/1/links", served.owner, rater="cy").json()
+    token = made["url"].rsplit("/", 1)[1]
+    assert served.ask(token)
+    listed = served.get("studies/1/links", served.owner).json()["links"]
+    assert [link["rater"] for link in listed] == ["cy", "bob", "ann"]
+    assert token not in json.dumps(listed)
+    for rater in ("", " ", "x" * 201, "\0", "\ud800"):
+        body = json.dumps({"rater": rater})
+        response = served.client.post("/api/v1/studies/1/links", content=body, headers=bearer(served.owner))
+        assert response.status_code == 422, rater
+
+
+def test_watchers_are_told_when_something_happens(served: Served) -> None:
+    """The stream itself, without a server: it speaks at once, and again after an answer."""
+    from starlette.requests import Request
+
+    from onebit.web.calls import Call
+    from onebit.web.owner_api import live
+
+    async def receive() -> dict[str, Any]:
+        await asyncio.sleep(3600)
+        return {"type": "http.disconnect"}
+
+    async def watch() -> list[dict[str, Any]]:
+        request = Request({"type": "http", "headers": []}, receive)
+        link = served.site.access.find(served.owner)
+        call = Call(served.site, link, served.owner, {}, {"study": 1}, {}, request)
+        response: Any = await live(call)
+        told = [json.loads((await anext(response.body_iterator)).removeprefix("data: "))]
+        answer_some(served, 1)
+        told.append(json.loads((await anext(response.body_iterator)).removeprefix("data: ")))
+        await response.body_iterator.aclose()
+        return told
+
+    first, second = asyncio.run(watch())
+    assert second["events"] > first["events"]
+
+
+def test_what_raters_of_one_question_agree_on(serving: Serving) -> None:
+    served = serving(overlap=3)
+    third = served.site.access.make("rater", 1, "cy")[1]
+    tokens = (served.ann, served.bob, third)
+    (question,) = served.ask(served.ann)
+    for token, answer in zip(tokens, ("yes", "no", "yes"), strict=True):
+        (same,) = served.ask(token)
+        assert same["question"] == question["question"]
+        served.tell(token, same, answer)
+    raters = {each["name"]: each["agreement"] for each in served.get("studies/1", served.owner).json()["raters"]}
+    # The third vote came after two of three disagreed, so all three are compared with the majority.
+    assert raters == {"ann": {"n_same": 1, "n": 1}, "bob": {"n_same": 0, "n": 1}, "cy": {"n_same": 1, "n": 1}}
+
+
+def test_a_study_that_is_open_elsewhere_says_so(served: Served) -> None:
+    from onebit.study.opening import load_study
+
+    with load_study("intents", storage=served.site.storage):
+        response = served.post("ask", served.ann, n=1)
+        assert response.status_code == 409
+        assert "open elsewhere" in response.json()["error"]
+    assert served.ask(served.ann)

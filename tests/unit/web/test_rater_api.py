@@ -1,0 +1,128 @@
+"""Asking, telling and taking back over HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tests.unit.web.served import LABELS, TRUTH, Served, right_answer
+
+from onebit.web.room import in_words
+
+Serving = Callable[..., Served]
+
+
+def test_a_study_runs_to_its_certificate(served: Served) -> None:
+    n = 0
+    while questions := served.ask(served.ann if n % 2 else served.bob, n=5):
+        token = served.ann if n % 2 else served.bob
+        for question in questions:
+            assert served.tell(token, question, right_answer(question)).json() == {"late": False, "repeated": False}
+        n += 1
+    told = served.post("ask", served.ann, n=1).json()
+    assert told["state"] == "done"
+    assert told["progress"]["words"] == "all questions are answered"
+    status = served.get("studies/1", served.owner).json()
+    assert status["report"]["status"] == "certified"
+    assert status["report"]["chosen"] == ["model 7"]
+    assert {rater["name"] for rater in status["raters"]} == {"ann", "bob"}
+    assert status["report"]["answers"] == sum(rater["n_answers"] for rater in status["raters"])
+
+
+def test_questions_are_handed_out_ahead_and_kept_until_answered(served: Served) -> None:
+    first = served.ask(served.ann, n=3)
+    assert len({question["question"] for question in first}) == 3
+    assert served.ask(served.ann, n=3) == first
+    served.tell(served.ann, first[1], "no")
+    again = served.ask(served.ann, n=3)
+    assert [again[0], again[1]] == [first[0], first[2]]
+    others = served.ask(served.bob, n=3)
+    assert not {each["question"] for each in others} & {each["question"] for each in again}
+
+
+def test_nobody_is_given_questions_ahead_while_others_wait(served: Served) -> None:
+    room = served.site.room(1)
+    room._scarce_until = float("inf")
+    (first,) = served.ask(served.ann, n=3)
+    assert served.ask(served.ann, n=3) == [first]
+    room._scarce_until = 0.0
+    ahead = served.ask(served.ann, n=3)
+    assert ahead[0] == first
+    room._scarce_until = float("inf")
+    assert served.ask(served.ann, n=3) == [first]
+    room._scarce_until = 0.0
+    assert served.ask(served.ann, n=3) == ahead  # what was given is not lost
+
+
+def test_what_a_rater_sees(served: Served) -> None:
+    (question,) = served.ask(served.ann)
+    item = int(question["item"]["id"].removeprefix("m"))
+    assert question["item"]["columns"] == [{"name": "text", "text": f"message {item}"}]
+    assert question["label"]["name"] in LABELS
+    assert "propensity" not in str(question)
+
+
+def test_the_same_token_counts_once_and_another_answer_is_refused(served: Served) -> None:
+    (question,) = served.ask(served.ann)
+    assert served.tell(served.ann, question, "yes", once="t1").json()["repeated"] is False
+    assert served.tell(served.ann, question, "yes", once="t1").json()["repeated"] is True
+    assert served.tell(served.ann, question, "no", once="t2").status_code == 409
+    assert served.get("studies/1", served.owner).json()["report"]["answers"] == 1
+
+
+def test_only_ones_own_questions_can_be_answered(served: Served) -> None:
+    (question,) = served.ask(served.ann)
+    assert served.tell(served.bob, question, "yes").status_code == 403
+    assert served.post("undo", served.ann, question=question["question"]).status_code == 403
+    assert served.post("undo", served.ann, question=10**6).status_code == 404
+
+
+def test_an_answer_is_taken_back_and_the_question_comes_first_again(served: Served) -> None:
+    first, second = served.ask(served.ann, n=2)
+    served.tell(served.ann, first, "yes")
+    assert served.post("undo", served.ann, question=first["question"]).json()["undone"] is True
+    assert {each["question"] for each in served.ask(served.ann, n=2)} == {first["question"], second["question"]}
+    assert served.get("studies/1", served.owner).json()["report"]["answers"] == 0
+    assert served.tell(served.ann, first, "no").status_code == 200
+
+
+def test_an_answer_that_was_used_stands_and_it_says_so(serving: Serving) -> None:
+    served = serving(protocol="follow-up")
+    (first,) = served.ask(served.ann)
+    served.tell(served.ann, first, right_answer(first))
+    while question := served.ask(served.ann):
+        served.tell(served.ann, question[0], right_answer(question[0]))
+    told = served.post("undo", served.ann, question=first["question"]).json()
+    assert told["undone"] is False
+    assert "stands" in told["words"]
+
+
+def test_a_paused_study_gives_no_questions_and_takes_answers(served: Served) -> None:
+    (question,) = served.ask(served.ann)
+    served.post("studies/1/pause", served.owner, paused=True)
+    assert served.post("ask", served.ann, n=1).json()["state"] == "paused"
+    assert served.tell(served.ann, question, "yes").status_code == 200
+    served.post("studies/1/pause", served.owner, paused=False)
+    assert served.ask(served.ann)
+
+
+def test_labels_can_be_asked_for_themselves(serving: Serving) -> None:
+    served = serving(protocol="labels")
+    assert [each["name"] for each in served.get("labels", served.ann).json()["labels"]] == list(LABELS)
+    (question,) = served.ask(served.ann)
+    assert question["label"] is None
+    assert served.tell(served.ann, question, "nonsense").status_code == 422
+    item = int(question["item"]["id"].removeprefix("m"))
+    assert served.tell(served.ann, question, LABELS[TRUTH[item]]).status_code == 200
+
+
+def test_progress_in_words() -> None:
+    assert in_words("asking", 0, None) == "just begun"
+    assert in_words("asking", 12, None) == "too early for an estimate"
+    assert in_words("asking", 12, (1200, 1234, 1500)) == "about 1,200 answers to go"
+    assert in_words("asking", 12, (0, 4, 9)) == "nearly there"
+    assert in_words("waiting", 12, None) == "waiting for others to answer"
+
+
+def test_progress_is_told_without_asking(served: Served) -> None:
+    told = served.get("progress", served.ann).json()
+    assert (told["study"], told["state"], told["progress"]["answers"]) == ("intents", "asking", 0)
