@@ -126,16 +126,15 @@ class Desk:
             )
         return self.cards[card_id]
 
-    def held(self, rater: str) -> Card | None:
-        """The card that a rater was given last, if its answer is still wanted of this rater."""
-        held = self._held[rater]
-        while held:
-            card = held[-1]
-            wanted = not card.done and rater not in card.votes
-            if wanted and (rater in card.leases or isinstance(card.ask, Checked) or self._room(card) > 0):
-                return card
-            held.pop()
-        return None
+    def hand(self, rater: str) -> list[Card]:
+        """The cards that a rater was given and whose answer is still wanted of this rater, the last leased first."""
+        self._held[rater] = [card for card in self._held[rater] if self._is_wanted(card, rater)]
+        return self._held[rater][::-1]
+
+    def _is_wanted(self, card: Card, rater: str) -> bool:
+        if card.done or rater in card.votes:
+            return False
+        return rater in card.leases or isinstance(card.ask, Checked) or self._room(card) > 0
 
     def next_free(self, rater: str | None, now: float) -> Card | None:
         """The first card that this rater may have: a lease ended, an answer was taken back, or more are wanted."""

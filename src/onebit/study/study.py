@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.errors import InvalidInputError, OnebitError
+from onebit.errors import InvalidInputError, OnebitError, check_count
 from onebit.records import Answer, Question, Status
 from onebit.study.about import About
 from onebit.study.cards import Card, Desk, Given, NotYoursError, check_rater, majority
@@ -118,12 +118,16 @@ class Study:
         """
         check_rater(rater, self._tells_raters_apart)
         with self._step():
-            card = self._card_for(rater)
-        if isinstance(card, Status):
-            return card
-        if isinstance(card.ask, Checked):
-            return Offer(card.id, card.ask.item, card.ask.label, rater)
-        return Offer(card.id, self._selection.row(card.ask.item), card.ask.label, rater)
+            cards = self._deal(rater, 1)
+        return cards if isinstance(cards, Status) else self._offer(cards[0], rater)
+
+    def ask_several(self, rater: str, n: int) -> tuple[Offer, ...] | Status:
+        """Up to ``n`` questions for a rater to have at hand: those held already, in the same order, then others."""
+        check_rater(rater, self._tells_raters_apart)
+        check_count("the number of questions asked for", n)
+        with self._step():
+            cards = self._deal(rater, n)
+        return cards if isinstance(cards, Status) else tuple(self._offer(card, rater) for card in cards)
 
     def tell(
         self, offer: Offer | int, answer: Answer | bool | int, *, rater: str | None = None, token: str | None = None
@@ -226,26 +230,45 @@ class Study:
             self._quality.take(event)
             self._batch.append(event)
 
-    def _card_for(self, rater: str | None) -> Card | Status:
+    def _deal(self, rater: str | None, n: int) -> list[Card] | Status:
+        """Up to n cards, leased to the rater; or why there is none."""
         now = self._clock()
-        card = self._desk.held(rater) if rater is not None else None
-        if card is None:
-            card = self._desk.next_free(rater, now)
-            if card is not None and isinstance(card.ask, Question):
+        cards = [] if rater is None else self._desk.hand(rater)[:n]
+        while len(cards) < n:
+            card = self._another(rater, now)
+            if isinstance(card, Status):
+                if not cards:
+                    return card
+                break
+            # At once, or it would be dealt again.
+            self._desk.lease(card, rater, now)
+            cards.append(card)
+        # In this order the first stays the first of the hand.
+        for card in reversed(cards):
+            self._desk.lease(card, rater, now)
+        return cards
+
+    def _another(self, rater: str | None, now: float) -> Card | Status:
+        """A card that the rater does not hold: a free one, one that checks the rater, or a new question."""
+        card = self._desk.next_free(rater, now)
+        if card is not None:
+            if isinstance(card.ask, Question):
                 self._note(Offered(card.ask.id, rater))
-        if card is None:
-            check = self._checks.next(rater, self._desk) if rater is not None else None
-            if check is not None:
-                self._note(check)
-            else:
-                asked = self._recorder.ask_new(1, rater)
-                self._note(*self._recorder.drain())
-                if isinstance(asked, Status):
-                    self._finish_if_done(asked)
-                    return asked
-            card = self._desk.cards[-1]
-        self._desk.lease(card, rater, now)
-        return card
+            return card
+        check = self._checks.next(rater, self._desk) if rater is not None else None
+        if check is not None:
+            self._note(check)
+        else:
+            asked = self._recorder.ask_new(1, rater)
+            self._note(*self._recorder.drain())
+            if isinstance(asked, Status):
+                self._finish_if_done(asked)
+                return asked
+        return self._desk.cards[-1]
+
+    def _offer(self, card: Card, rater: str | None) -> Offer:
+        item = card.ask.item if isinstance(card.ask, Checked) else self._selection.row(card.ask.item)
+        return Offer(card.id, item, card.ask.label, rater)
 
     def _is_repeated(self, card: Card, said: Given, rater: str | None, token: str | None) -> bool:
         used = None if token is None else self._desk.tokens.get(token)

@@ -36,9 +36,6 @@ class Room:
         self.study, self.entry = study, entry
         self.follower = Follower(store, entry.id)
         self._watcher = Watcher(study, self.follower, entry.created_at)
-        #: One hand at a time is dealt to a rater, also where a page is open twice.
-        self._hands: dict[str, threading.Lock] = {}
-        self._hands_lock = threading.Lock()
         self._scarce_until = 0.0
         self._look_lock = threading.Lock()
         self._overview: Overview | None = None
@@ -49,36 +46,12 @@ class Room:
         """Up to ``n`` questions for a rater: those given before that still want an answer, then new ones."""
         if paused:
             return Hand((), "paused")
-        with self._hands_lock:
-            lock = self._hands.setdefault(rater, threading.Lock())
-        with lock:
-            is_scarce = time.monotonic() < self._scarce_until
-            offers, last = self._deal(rater, 1 if is_scarce else n)
-        if offers:
-            return Hand(tuple(offers), "asking")
+        is_scarce = time.monotonic() < self._scarce_until
+        offers = self.study.ask_several(rater, 1 if is_scarce else n)
+        if isinstance(offers, tuple):
+            return Hand(offers, "asking")
         self._scarce_until = time.monotonic() + SCARCE
-        return Hand((), "done" if last is Status.DONE else "waiting")
-
-    def _deal(self, rater: str, n: int) -> tuple[list[Offer], Offer | Status]:
-        """The questions, and what the last ask gave.
-
-        A study gives a rater the question that was given last, until it has its answer. So that a rater can have the
-        next ones at hand, each that is held is put in that place in turn, and then nothing is, and it gives another.
-        """
-        held = self.study._desk._held
-        before = [card for card in held[rater] if not card.done and rater not in card.votes]
-        offers: list[Offer] = []
-        last: Offer | Status = Status.WAIT
-        for card in [*reversed(before), *[None] * n]:
-            held[rater] = [] if card is None else [card]
-            last = self.study.ask(rater)
-            if isinstance(last, Offer) and last not in offers:
-                offers.append(last)
-            if len(offers) == n or (card is None and isinstance(last, Status)):
-                break
-        given = [self.study._desk.card(offer.id) for offer in reversed(offers)]
-        held[rater] = [card for card in before if card not in given] + given
-        return offers, last
+        return Hand((), "done" if offers is Status.DONE else "waiting")
 
     def tell(self, question: int, answer: Answer | int, rater: str, token: str) -> Receipt:
         return self.study.tell(question, answer, rater=rater, token=token)

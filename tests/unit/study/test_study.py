@@ -82,6 +82,22 @@ def test_a_rater_keeps_the_question_until_it_is_answered(desk: Desk) -> None:
     assert desk.offer("ann").id not in (first.id, 1)
 
 
+def test_several_at_hand_keep_their_order_and_are_nobody_elses(desk: Desk) -> None:
+    hand = desk.study.ask_several("ann", 3)
+    assert isinstance(hand, tuple)
+    assert len(set(hand)) == 3
+    assert desk.study.ask_several("ann", 3) == hand
+    assert desk.study.ask("ann") == hand[0]
+    others = desk.study.ask_several("bob", 2)
+    assert isinstance(others, tuple)
+    assert not {offer.id for offer in others} & {offer.id for offer in hand}
+    desk.study.tell(hand[0], True)
+    after = desk.study.ask_several("ann", 3)
+    assert isinstance(after, tuple)
+    assert after[:2] == hand[1:]
+    assert len(after) == 3
+
+
 def test_without_names_every_call_gives_another_question(desk: Desk) -> None:
     assert [desk.offer().id for _ in range(3)] == [0, 1, 2]
 
