@@ -33,3 +33,7 @@ def test_readme_code_runs_and_says_the_truth() -> None:
     assert certified.chosen == 49  # type: ignore[attr-defined]
     assert certified.achieved_eps <= 0.05  # type: ignore[attr-defined]
     assert 100 < certified.n_answers < 1000  # type: ignore[attr-defined]
+    trained, X, y = names["trained"], names["X"], names["y"]
+    assert trained.score(X, y) > 0.98  # type: ignore[attr-defined]
+    low, high = trained.accuracy_interval_  # type: ignore[attr-defined]
+    assert 0.5 < low < high <= 1

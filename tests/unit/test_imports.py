@@ -39,6 +39,7 @@ ALLOWED = {
         "report",
         "experiments",
         "learners.schedule",
+        "learners.rivals.rates",
         "estimate.certificate",
     },
 }

@@ -10,6 +10,7 @@ import typer
 from onebit import __version__
 from onebit.cli.demo import demo
 from onebit.cli.plan import plan
+from onebit.cli.reproduce import reproduce
 from onebit.cli.select import select
 from onebit.cli.serve import serve
 from onebit.cli.study import app as study_app
@@ -30,6 +31,7 @@ app.command()(verify)
 app.command()(report)
 app.command()(plan)
 app.command()(demo)
+app.command()(reproduce)
 
 
 def _show_version(wanted: bool) -> None:

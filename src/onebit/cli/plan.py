@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ from rich.table import Table
 from onebit.cli.table_plan import ALL_EPS, print_table_plan, table_figures
 from onebit.errors import InvalidInputError
 from onebit.learners import schedule
+from onebit.learners.rivals import rates
 
 #: What the theorems are asked for unless it is said.
 DEFAULT_EPS = 0.05
@@ -124,7 +126,9 @@ def _for_theorems(
         raise InvalidInputError(f"--eps is given {len(all_eps)} times; several are for a plan with a table")
     gamma = schedule.THEOREM_GAMMA if gamma is None else gamma
     if natarajan is None:
-        return plan_figures(labels, hypotheses or 0, all_eps[0], delta, gamma)
+        figures = plan_figures(labels, hypotheses or 0, all_eps[0], delta, gamma)
+        rivals = rates.rival_rounds(labels, hypotheses or 0, all_eps[0], delta)
+        return {**figures, "rivals": [asdict(rival) for rival in rivals if rival.learner != rates.BEST_POSSIBLE]}
     return infinite_figures(labels, natarajan, all_eps[0], delta, gamma)
 
 
@@ -161,6 +165,7 @@ def infinite_figures(n_labels: int, dimension: int, eps: float, delta: float, ga
         "natarajan": dimension,
         "eps": eps,
         "delta": delta,
+        "uniform_order": rates.natarajan_order(n_labels, dimension, eps, delta),
         "cover": {"unlabelled": cover.n_points, "max_hypotheses": size, "radius": cover.radius},
     }
 
@@ -198,6 +203,12 @@ def _print(figures: dict[str, Any], console: Console) -> None:
             f"phase 2: M2 = {_large(row['M2'])}\noracle calls: T = {_large(row['T'])}"
         )
         table.add_row(name, _large(row["rounds"]), parts)
+    for rival in figures.get("rivals", ()):
+        rounds = f"{'order ' if rival['is_order'] else ''}{_large(rival['rounds'])}"
+        table.add_row(rival["learner"], rounds, f"{rival['formula']}\n{rival['guarantee']}; {rival['source']}")
+    if "uniform_order" in figures:
+        order = f"order {_large(figures['uniform_order'])}"
+        table.add_row("uniform guesses, no cover", order, "K (d + log(1/delta)) / eps^2; Daniely et al. 2011")
     table.add_row("best possible (2026)", f"order {_large(figures['optimal_rate']['order'])}", "a rate, no constants")
     console.print(table)
     if "cover" in figures:

@@ -1,0 +1,55 @@
+"""``onebit reproduce``: measure the paper's claims, and write the figures, tables and the report."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+from onebit.errors import InvalidInputError
+
+
+def reproduce(
+    name: Annotated[str | None, typer.Argument(help="One experiment; without it, all.", show_default=False)] = None,
+    full: Annotated[bool, typer.Option("--full", help="Larger sizes: hours, not minutes.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder for results.md and results/.")] = Path(),
+    jobs: Annotated[int, typer.Option(min=1, help="Pieces measured at a time.")] = os.cpu_count() or 1,
+) -> None:
+    """Measure the claims of the paper: a figure (SVG, PNG), a table and the JSON behind it for each.
+
+    Example: onebit reproduce exploration --out docs
+
+    What is finished is kept, so a run that was stopped goes on where it was; delete results/pieces to start anew. Real
+    tables are found in the folder ONEBIT_DATA; without it only the synthetic ones and the bundled digits are used.
+    """
+    # Imported here: matplotlib and scikit-learn take a second that --help should not.
+    from onebit.experiments.catalogue import EXPERIMENTS
+    from onebit.experiments.reproduce import reproduce as run
+
+    if name is not None and name not in EXPERIMENTS:
+        raise InvalidInputError(f"there is no experiment {name!r}; they are {', '.join(EXPERIMENTS)}")
+    console = Console(stderr=True)
+    with _Bars(console) as bars:
+        names = [name] if name is not None else list(EXPERIMENTS)
+        written = run(names, out, full=full, n_jobs=jobs, progress=bars.show)
+    for path in written:
+        print(path)
+
+
+class _Bars(Progress):
+    """A progress bar for each experiment."""
+
+    def __init__(self, console: Console) -> None:
+        super().__init__(
+            TextColumn("{task.description:14}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=console
+        )
+        self._known: dict[str, TaskID] = {}
+
+    def show(self, name: str, done: int, total: int) -> None:
+        if name not in self._known:
+            self._known[name] = self.add_task(name, total=total)
+        self.update(self._known[name], completed=done)
