@@ -36,20 +36,24 @@ function reading(text) {
   element("reading").hidden = !text;
 }
 
-element("file").addEventListener("change", (event) => {
-  const [file] = event.target.files;
+function upload() {
+  const [file] = element("file").files;
   if (!file) return;
   attempt(null, "", async () => {
     reading("Uploading …");
     try {
       const query = new URLSearchParams({ name: file.name });
-      const { upload, columns } = await call(`tables?${query}`, { method: "POST", body: file });
-      show({ upload }, columns, file.name);
+      const told = await call(`tables?${query}`, { method: "POST", body: file });
+      show({ upload: told.upload }, told.columns, file.name);
     } finally {
       reading("");
     }
   });
-});
+}
+
+element("file").addEventListener("change", upload);
+// Whoever was quicker than this script has chosen a file already.
+upload();
 
 element("path").addEventListener("change", (event) => {
   const path = event.target.value.trim();
