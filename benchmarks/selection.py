@@ -27,25 +27,17 @@ import numpy as np
 from benchmarks.harness import Case, data_file, prediction_table, run_cases
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from onebit.estimate.betting import BETS, Wealth
-from onebit.estimate.betting import CAP as MOST_STAKED
-from onebit.explore.corrective import solve_paper_potential
-from onebit.explore.mixture import Mixture
-from onebit.explore.potential import W_gamma
+from onebit.experiments.all_labels import MOST_ANSWERS, AllLabels
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.base import run
-from onebit.learners.certified import EPOCH_SHARE, MIN_ROUNDS, CertifiedLearner, CertifiedResult
+from onebit.learners.certified import CertifiedLearner, CertifiedResult
 from onebit.learners.items import ItemSource, Pool, Stream
-from onebit.learners.paper import GAP
 from onebit.randomness import generator
 from onebit.raters import SimulatedRater
 from onebit.records import Protocol, RunStatus
 
 EPS, DELTA = 0.01, 0.05
 N_SEEDS = 10
-CAP = 3_000_000
-#: The paper's phases: share of uniform guesses, and confirmed samples of phase 1 for each label.
-GAMMA, CONFIRMED = 0.5, 20
 #: Draws that a simulated stream holds; a run that needs more fails, and says so.
 STREAM_LENGTH = 1_000_000
 NEVER_SHOWN = 1e-4
@@ -118,115 +110,16 @@ def certified(kind: str, protocol: Protocol, passive: bool, on: Problem, seed: i
     return Outcome(result.n_answers, on.accuracy.max() - on.accuracy[result.chosen])
 
 
-class PlainWealth(Wealth):
-    """Wealth with X(h) = [yes] [h(x) = asked] / q and bets within its range: without guesses, and all labels asked."""
-
-    def __init__(self, n_hypotheses: int) -> None:
-        super().__init__(n_hypotheses)
-        self._epochs: list[tuple[np.ndarray, int, np.ndarray, np.ndarray]] = []
-
-    def add(self, largest: float, n_rounds: int, right: np.ndarray, value: np.ndarray) -> None:
-        """Rounds with D at most ``largest``: ``right`` (N, k) and ``value`` (k,) of those with a yes."""
-        self._epochs.append((np.minimum(BETS, MOST_STAKED / (largest + EPS)), n_rounds, right, value))
-
-    def moments(self, leader: int) -> tuple[np.ndarray, np.ndarray]:
-        raise NotImplementedError("nothing is forecast here")
-
-    def _n_epochs(self) -> int:
-        return len(self._epochs)
-
-    def _start(self) -> np.ndarray:
-        return np.zeros((self.n_hypotheses, BETS.size))
-
-    def _advanced(self, state: np.ndarray, epoch: int, leader: int, c: float) -> np.ndarray:
-        bets, n_rounds, right, value = self._epochs[epoch]
-        bet, leads = bets[:, None], right[leader]
-        at_zero = np.log1p(bet * c)
-        behind = np.log1p(bet * (value[leads] + c)) - at_zero
-        ahead = np.log1p(-bet * (value[~leads] - c)) - at_zero
-        moved = behind @ (~right[:, leads]).T + ahead @ right[:, ~leads].T
-        return state + (moved + n_rounds * at_zero).T
-
-
-class AllLabels:
-    """Asks about all K labels in every round, uniformly and then, if ``mixes``, as the paper's phase 2 does.
-
-    No round is free and what is eliminated goes on being asked about. The betting wealth and the stopping rule are
-    the certified learner's, and both phases count.
-    """
-
-    def __init__(self, mixes: bool, on: Problem, seed: int) -> None:
-        self._mixes, self._on = mixes, on
-        self._rng = generator(seed, "all labels")
-        self._n_labels = on.hypotheses.n_labels
-        n_hypotheses = on.said.shape[0]
-        self._wealth = PlainWealth(n_hypotheses)
-        self._threshold = math.log((n_hypotheses - 1) / DELTA)
-        self._score = np.zeros(n_hypotheses)
-        self._survives = np.ones(n_hypotheses, dtype=np.bool_)
-        self._confirmed = np.empty(0, dtype=np.int64)
-        self._mixture: Mixture | None = None
-
-    def run(self) -> Outcome:
-        n_rounds, over = 0, False
-        while not over and n_rounds < CAP:
-            n_new = min(max(MIN_ROUNDS, math.ceil(EPOCH_SHARE * n_rounds)), CAP - n_rounds)
-            self._ask(n_new)
-            n_rounds += n_new
-            over = self._is_over()
-        accuracy = self._on.accuracy
-        return Outcome(n_rounds, accuracy.max() - accuracy[self._leader], capped=not over)
-
-    @property
-    def _leader(self) -> int:
-        return int(np.argmax(np.where(self._survives, self._score, -1)))
-
-    def _ask(self, n_rounds: int) -> None:
-        """A batch of rounds; phase 2 begins with the batch after the one that confirms enough."""
-        if self._mixture is None and self._mixes and self._confirmed.size >= CONFIRMED * self._n_labels:
-            x, y = self._confirmed, self._on.truth[self._confirmed]
-            self._mixture = solve_paper_potential(self._on.hypotheses, x, y, GAMMA, GAP).mixture
-        items = self._rng.integers(0, self._on.truth.size, n_rounds)
-        label = self._draw_labels(items)
-        found = items[label == self._on.truth[items]]
-        value = 1 / self._propensity_of_truth(found)
-        right = self._on.right[:, found]
-        largest = self._n_labels if self._mixture is None else self._n_labels / GAMMA
-        self._wealth.add(largest, n_rounds, right, value)
-        self._score += right @ value
-        if self._mixture is None:
-            self._confirmed = np.append(self._confirmed, found)
-
-    def _draw_labels(self, items: np.ndarray) -> np.ndarray:
-        guess = self._rng.integers(0, self._n_labels, items.size)
-        if self._mixture is None:
-            return guess
-        drawn = self._rng.choice(self._mixture.hypotheses, items.size, p=self._mixture.probabilities)
-        label = self._on.said[drawn, items]
-        return np.where((self._rng.random(items.size) < GAMMA) | (label < 0), guess, label)
-
-    def _propensity_of_truth(self, items: np.ndarray) -> np.ndarray:
-        if self._mixture is None:
-            return np.full(items.size, 1 / self._n_labels)
-        rows, p = np.array(self._mixture.hypotheses), self._mixture.probabilities
-        # The mass of those who abstain is spread evenly, as the draw spreads it.
-        W = p @ self._on.right[np.ix_(rows, items)] + p @ (self._on.said[np.ix_(rows, items)] < 0) / self._n_labels
-        return W_gamma(W, GAMMA, self._n_labels)
-
-    def _is_over(self) -> bool:
-        """Take out what is shown to be worse than the leader; whether no other can be ahead by eps."""
-        leader = self._leader
-        behind = self._wealth.log_wealth(leader, 0.0, keep=True) >= self._threshold
-        behind[leader] = False
-        self._survives &= ~behind
-        rivals = self._survives.copy()
-        rivals[leader] = False
-        return bool((self._wealth.log_wealth(leader, EPS, keep=True)[rivals] >= self._threshold).all())
+def all_labels(mixes: bool, on: Problem, seed: int) -> Outcome:
+    """A run that asks about all K labels in every round."""
+    learner = AllLabels(on.said, on.truth, on.hypotheses.n_labels, eps=EPS, delta=DELTA, seed=seed)
+    cost = learner.run(mixes)
+    return Outcome(cost.n_answers, on.accuracy.max() - on.accuracy[cost.chosen], cost.given_up)
 
 
 METHODS: dict[str, Callable[[Problem, int], Outcome]] = {
-    "uniform over K": lambda on, seed: AllLabels(False, on, seed).run(),
-    "paper's two phases": lambda on, seed: AllLabels(True, on, seed).run(),
+    "uniform over K": partial(all_labels, False),
+    "paper's two phases": partial(all_labels, True),
     "labels, passive, stream": partial(certified, "stream", "labels", True),
     "one-shot, stream": partial(certified, "stream", "one-shot", False),
     "one-shot, pool": partial(certified, "pool", "one-shot", False),
@@ -258,7 +151,7 @@ def measure(case: Case) -> Case:
     capped = any(each.capped for each in outcomes)
     known = PROTOTYPE[case["method"]][TABLES.index(case["table"])]
     return {
-        "answers": f"> {CAP:,}" if capped else round(float(answers.mean())),
+        "answers": f"> {MOST_ANSWERS:,}" if capped else round(float(answers.mean())),
         "standard error": round(float(answers.std(ddof=1)) / math.sqrt(answers.size)) if answers.size > 1 else None,
         "prototype": known,
         "ratio": None if known is None or capped else float(answers.mean()) / known,
@@ -332,7 +225,7 @@ def draw(rows: list[Case]) -> None:
     for axis, table in zip(axes, TABLES, strict=True):
         for place, (method, (_, colour)) in enumerate(shown.items()):
             found = answers[table, method]
-            count = CAP if isinstance(found, str) else found
+            count = MOST_ANSWERS if isinstance(found, str) else found
             axis.bar(place, count, color=colour, width=0.8)
             text = "over 3M" if isinstance(found, str) else f"{count:,}"
             axis.text(place, count * 1.15, text, ha="center", fontsize=7)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
+from onebit.experiments.all_labels import AllLabels
 from onebit.learners.schedule import full_information_rounds, uniform_rounds
 from onebit.raters import SimulatedRater
 from onebit.records import RunStatus, Setting
@@ -13,6 +16,7 @@ from onebit.study.recorder import Recorder
 from onebit.tables import ModelTable
 
 BY_THEOREM = "enough for any data, by its theorem"
+SIMULATED = "simulated, the same stopping rule"
 
 
 def theorem_prices(table: ModelTable, n_labels: int, setting: Setting) -> tuple[Price, ...]:
@@ -38,4 +42,16 @@ def measured_labels(table: ModelTable, n_labels: int, setting: Setting) -> tuple
     result = recorder.result
     if result.status is not RunStatus.COMPLETE:
         return ()
-    return (Price("Full labels of random items", result.n_answers, "labels", "simulated, the same stopping rule"),)
+    return (Price("Full labels of random items", result.n_answers, "labels", SIMULATED),)
+
+
+def measured_guesses(table: ModelTable, n_labels: int, setting: Setting) -> tuple[Price, ...]:
+    """What uniform guesses over all labels would have cost with the same stopping rule, unless that is too many."""
+    if table.truth is None:
+        return ()
+    truth = table.truth.astype(np.int64)
+    simulation = AllLabels(table.predictions, truth, n_labels, eps=setting.eps, delta=setting.delta, seed=setting.seed)
+    cost = simulation.run(mixes=False)
+    if cost.given_up:
+        return (Price("Uniform guesses, at least", cost.n_answers, "answers", "simulated, and given up there"),)
+    return (Price("Uniform guesses over all labels", cost.n_answers, "answers", SIMULATED),)

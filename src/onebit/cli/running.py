@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.status import Status as RichStatus
 
 from onebit.cli.outcome import figures, make_report
-from onebit.cli.prices import measured_labels, theorem_prices
+from onebit.cli.prices import measured_guesses, measured_labels, theorem_prices
 from onebit.cli.run_folder import LOG, Source, write_report, write_source
 from onebit.cli.setting import LearnerName
 from onebit.cli.terminal import TerminalRater
@@ -124,13 +124,11 @@ class Run:
                 look_at = time.monotonic() + max(REFRESH, 10 * (time.monotonic() - now))
 
     def _prices(self, table: ModelTable, n_labels: int) -> tuple[Price, ...]:
-
-        prices = theorem_prices(table, n_labels, self._setting)
-        if (
-            table.truth is not None
-            and table.predictions.size <= MOST_TO_SIMULATE
-            and self._setting.protocol != "labels"
-        ):
+        """What the others would have cost here if the truth is known, and otherwise what their theorems ask for."""
+        if table.truth is None or table.predictions.size > MOST_TO_SIMULATE:
+            return theorem_prices(table, n_labels, self._setting)
+        prices = measured_guesses(table, n_labels, self._setting)
+        if self._setting.protocol != "labels":
             prices += measured_labels(table, n_labels, self._setting)
         return prices
 
