@@ -1,4 +1,8 @@
-"""A consistent copy of a store, while it is written to: from any store, to any that is empty."""
+"""A consistent copy of a store, while it is written to: from any store, to any that is empty.
+
+Links are copied with the hashes of their tokens, so that raters go on by the links they have when a copy takes the
+store's place. A hash gives nobody a link: the token that it is of is 256 random bits.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Select, Table, func, insert, select, text
+from sqlalchemy import Connection, Select, Table, func, insert, select, text
 
 from onebit.errors import InvalidInputError
 from onebit.study import schema
@@ -16,12 +20,14 @@ from onebit.study.store import Store
 
 #: Rows copied at a time.
 AT_A_TIME = 1000
+#: All tables of a store, each after those that it refers to.
+TABLES = tuple(schema.metadata.sorted_tables)
 
 Progress = Callable[[int, int], None]
 
 
 def backup(storage: str, target: str, progress: Progress | None = None) -> int:
-    """Copy all studies of a store into a new file, or into an empty store; how many.
+    """Copy all studies of a store, with their links and pauses, into a new file, or into an empty store; how many.
 
     ``target`` is a path or a URL. The copy is of one moment, and can be used as storage itself. A file appears when it
     is complete.
@@ -44,13 +50,11 @@ def backup(storage: str, target: str, progress: Progress | None = None) -> int:
 
 def _copy(storage: str, url: str, progress: Progress | None) -> int:
     with Store(storage) as source, Store(url) as target:
-        if target.entries():
-            raise InvalidInputError("the target holds studies already; back up into an empty store")
         with source.reading() as reads, target.writing() as writes:
-            tables = (schema.studies, schema.blocks, schema.events)
-            total = sum(int(reads.execute(select(func.count()).select_from(table)).scalar_one()) for table in tables)
-            done = 0
-            for table in tables:
+            if _n_rows(writes):
+                raise InvalidInputError("the target holds studies or links already; back up into an empty store")
+            total, done = _n_rows(reads), 0
+            for table in TABLES:
                 with reads.execution_options(yield_per=AT_A_TIME).execute(_in_order(table)) as rows:
                     for part in rows.mappings().partitions():
                         writes.execute(insert(table), [dict(row) for row in part])
@@ -58,9 +62,14 @@ def _copy(storage: str, url: str, progress: Progress | None) -> int:
                         if progress is not None:
                             progress(done, total)
             if writes.dialect.name == "postgresql":
-                # The next study made there must not take a number that was copied.
-                writes.execute(text("SELECT setval('studies_id_seq', (SELECT max(id) FROM studies))"))
+                # The next study or link made there must not take a number that was copied.
+                for name in ("studies", "links"):
+                    writes.execute(text(f"SELECT setval('{name}_id_seq', (SELECT max(id) FROM {name}))"))
         return len(target.entries())
+
+
+def _n_rows(connection: Connection) -> int:
+    return sum(int(connection.execute(select(func.count()).select_from(table)).scalar_one()) for table in TABLES)
 
 
 def _in_order(table: Table) -> Select[Any]:

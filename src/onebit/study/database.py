@@ -20,7 +20,7 @@ from onebit.errors import InvalidInputError, OnebitError
 from onebit.study.journal import NotWrittenError
 
 #: The version of the tables that this onebit reads and writes; older stores are brought to it when they are opened.
-VERSION = "1"
+VERSION = "2"
 #: How long one process waits for another to finish its write, in seconds.
 PATIENCE = 30
 

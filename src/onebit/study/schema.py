@@ -1,4 +1,4 @@
-"""The tables of a store. The first version of each stands in ``migrations``; a change here needs a migration there."""
+"""The tables of a store. How each came to be stands in ``migrations``; a change here needs a migration there."""
 
 from __future__ import annotations
 
@@ -35,4 +35,26 @@ blocks = Table(
     Column("kind", Text, primary_key=True),
     Column("number", Integer, primary_key=True, autoincrement=False),
     Column("data", LargeBinary, nullable=False),
+)
+
+#: Links by which owners (of all studies: ``study_id`` is null) and raters come in; of a token only its hash is kept.
+links = Table(
+    "links",
+    metadata,
+    Column("id", Integer, primary_key=True),
+    Column("study_id", Integer, ForeignKey("studies.id", ondelete="CASCADE")),
+    Column("kind", Text, nullable=False),
+    Column("rater", Text),
+    Column("token_hash", Text, nullable=False, unique=True),
+    Column("made_at", Text, nullable=False),
+    Column("expires_at", Text, nullable=False),
+    Column("revoked_at", Text),
+)
+
+#: A study that is listed here gives out no questions where it is served.
+pauses = Table(
+    "pauses",
+    metadata,
+    Column("study_id", Integer, ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True),
+    Column("since", Text, nullable=False),
 )

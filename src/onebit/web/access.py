@@ -13,39 +13,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from sqlalchemy import Column, ForeignKey, Integer, MetaData, Row, Table, Text, delete, insert, select, update
+from sqlalchemy import Row, delete, insert, select, update
 
 from onebit.errors import InvalidInputError, OnebitError
-from onebit.study import schema
+from onebit.study.schema import links, pauses
 from onebit.study.store import Store
 
 #: How long a link works.
 LINK_DAYS = 30
 
 Kind = Literal["owner", "rater"]
-
-_metadata = MetaData()
-# Studies are another part's table; here it is known only so that links can end with their study.
-_studies = schema.studies.to_metadata(_metadata)
-links = Table(
-    "links",
-    _metadata,
-    Column("id", Integer, primary_key=True),
-    Column("study_id", Integer, ForeignKey("studies.id", ondelete="CASCADE")),
-    Column("kind", Text, nullable=False),
-    Column("rater", Text),
-    Column("token_hash", Text, nullable=False, unique=True),
-    Column("made_at", Text, nullable=False),
-    Column("expires_at", Text, nullable=False),
-    Column("revoked_at", Text),
-)
-#: A study that is listed here gives out no questions.
-pauses = Table(
-    "pauses",
-    _metadata,
-    Column("study_id", Integer, ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True),
-    Column("since", Text, nullable=False),
-)
 
 
 class UnknownLinkError(OnebitError):
@@ -74,8 +51,7 @@ class Access:
     def __init__(self, store: Store, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._store, self._clock = store, clock
         self._known: dict[str, Link] = {}
-        with store.writing() as connection:
-            _metadata.create_all(connection, tables=[links, pauses], checkfirst=True)
+        with store.reading() as connection:
             self._paused = set(connection.execute(select(pauses.c.study_id)).scalars())
 
     def make(self, kind: Kind, study_id: int | None = None, rater: str | None = None) -> tuple[Link, str]:
