@@ -9,7 +9,9 @@ import typer
 
 from onebit import __version__
 from onebit.cli.demo import demo
+from onebit.cli.learn import learn
 from onebit.cli.plan import plan
+from onebit.cli.predict import predict
 from onebit.cli.reproduce import reproduce
 from onebit.cli.select import select
 from onebit.cli.serve import serve
@@ -25,6 +27,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command()(select)
+app.command()(learn)
+app.command()(predict)
 app.add_typer(study_app)
 app.command()(serve)
 app.command()(verify)

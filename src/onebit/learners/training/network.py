@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from onebit.learners.training.model import Bools, Floats, Known
 
@@ -59,9 +60,11 @@ class NetworkEnsemble:
         n_steps = max(LEAST_STEPS, int(STEPS_PER_ANSWER * (known.n_answers - self._n_learned)))
         self._n_learned = known.n_answers
         decay = RATE * min(MOST_DECAY, PRIOR / max(known.n_answers, 1))
-        for _ in range(n_steps):
-            rows = rng.integers(0, len(known.x), (N_MEMBERS, BATCH))
-            self._step(known.x[rows], known.possible[rows], decay, rng)
+        # The products are small: several threads would wait for each other longer than they work.
+        with threadpool_limits(1, user_api="blas"):
+            for _ in range(n_steps):
+                rows = rng.integers(0, len(known.x), (N_MEMBERS, BATCH))
+                self._step(known.x[rows], known.possible[rows], decay, rng)
 
     def _logits(self, x: NDArray[np.float32], kept: Floats | None = None) -> tuple[Floats, Floats, Floats]:
         """What enters the hidden units, what leaves them, and the logits."""

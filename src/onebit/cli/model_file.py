@@ -1,0 +1,85 @@
+"""A trained classifier in a file, with the columns it needs; written and read by skops, never by pickle."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from onebit.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from onebit.classifier import YesNoClassifier
+
+#: The only types, besides those of numpy and scikit-learn that skops trusts, that such a file may hold.
+TYPES = frozenset(
+    {
+        "onebit.classifier.YesNoClassifier",
+        "onebit.learners.training.features.Features",
+        "onebit.learners.training.network.NetworkEnsemble",
+    }
+)
+FORMAT = "onebit classifier 1"
+
+
+@dataclass(frozen=True)
+class SavedModel:
+    """A classifier, and whether it takes the ``columns`` (none: the array of an NPZ) as texts."""
+
+    classifier: YesNoClassifier
+    columns: tuple[str, ...]
+    is_text: bool
+
+
+def check_new(option: str, path: Path) -> None:
+    """Refuse a file that is there, or one in no folder, before hours of answers are spent."""
+    if path.exists():
+        raise InvalidInputError(f"{path} is there already; move it away, or give another name with {option}")
+    if not path.parent.is_dir():
+        raise InvalidInputError(f"{option} is {path}, and there is no folder {path.parent}; make it first")
+
+
+def save_model(path: Path, model: SavedModel) -> None:
+    """Write the file whole, or not at all."""
+    import skops.io  # type: ignore[import-untyped]
+
+    part = path.with_name(f"{path.name}.part")
+    kept = {"format": FORMAT, "columns": list(model.columns), "is_text": model.is_text, "classifier": model.classifier}
+    try:
+        skops.io.dump(kept, part)
+        os.replace(part, path)
+    except OSError as error:
+        raise InvalidInputError(f"{path} cannot be written: {error.strerror}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def load_model(path: Path) -> SavedModel:
+    """The model in a file; one that holds anything else than what ``onebit learn`` writes is refused."""
+    import skops.io
+
+    from onebit.classifier import YesNoClassifier
+
+    if not path.is_file():
+        raise InvalidInputError(f"there is no file {path}; onebit learn writes one")
+    try:
+        strange = sorted(set(skops.io.get_untrusted_types(file=path)) - TYPES)
+        if strange:
+            raise InvalidInputError(
+                f"{path} holds the type {strange[0]}, which onebit learn never writes and which might run code when "
+                "loaded; it is not loaded"
+            )
+        kept: Any = skops.io.load(path, trusted=sorted(TYPES))
+    except InvalidInputError:
+        raise
+    except (OSError, zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError) as error:
+        raise InvalidInputError(f"{path} is no model, or damaged ({type(error).__name__}: {error})") from None
+    if (
+        not isinstance(kept, dict)
+        or kept.get("format") != FORMAT
+        or not isinstance(kept.get("classifier"), YesNoClassifier)
+    ):
+        raise InvalidInputError(f"{path} is no model that onebit learn wrote")
+    return SavedModel(kept["classifier"], tuple(kept["columns"]), bool(kept["is_text"]))

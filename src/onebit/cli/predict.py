@@ -1,0 +1,81 @@
+"""``onebit predict``: the labels that a trained classifier gives to new data."""
+
+from __future__ import annotations
+
+import csv
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from onebit.cli.model_file import SavedModel, check_new, load_model
+from onebit.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from onebit.tables.data import Data
+
+COLUMNS = ("item", "label", "probability")
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="What onebit learn wrote.")],
+    data: Annotated[Path, typer.Argument(help="Examples: CSV, Parquet or NPZ, with the columns learned from.")],
+    id: Annotated[str | None, typer.Option(help="Column that names the items.", show_default=False)] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="CSV to write; by default DATA with the ending .predictions.csv.", show_default=False),
+    ] = None,
+) -> None:
+    """Predict the label of every row by a classifier that onebit learn trained.
+
+    Writes a CSV of item, label and probability. Columns that were not learned from are not looked at.
+    """
+    from onebit.tables.data import Wanted, read_data
+
+    to = out if out is not None else data.with_suffix(".predictions.csv")
+    check_new("--out", to)
+    saved = load_model(model)
+    if bool(saved.columns) == (data.suffix.lower() == ".npz"):
+        source = f"the columns {', '.join(saved.columns)} of a CSV or Parquet" if saved.columns else "an NPZ"
+        raise InvalidInputError(f"{model} learned from {source}, and {data} is none; give the same kind of data")
+    text, numbers = (saved.columns, None) if saved.is_text else ((), saved.columns or None)
+    rows = read_data(data, Wanted(text=text, numbers=numbers, id=id, by_model=True))
+    _check_fits(saved, rows, model, data)
+    _write(to, rows, saved)
+    print(f"{rows.n_items:,} predictions are in {to}")
+
+
+def _check_fits(saved: SavedModel, rows: Data, model: Path, data: Path) -> None:
+    """Refuse an NPZ that cannot be like the one learned from; columns have names and were checked by these."""
+    if saved.is_text != rows.is_text:
+        learned, given = ("texts", "numbers") if saved.is_text else ("numbers", "texts")
+        raise InvalidInputError(f"{model} learned from {learned}, and {data} has {given}")
+    n_learned = None if saved.is_text else saved.classifier.n_features_in_
+    if n_learned is not None and rows.x.shape[1] != n_learned:
+        raise InvalidInputError(f"{data} has {rows.x.shape[1]} numbers a row, and {model} learned from {n_learned}")
+
+
+def _write(path: Path, rows: Data, saved: SavedModel) -> None:
+    """Write the file whole, or not at all."""
+    probability = saved.classifier.predict_proba(rows.x)
+    labels = saved.classifier.classes_[probability.argmax(axis=1)].tolist()
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with part.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file)
+            writer.writerow(COLUMNS)
+            for row, (label, sure) in enumerate(zip(labels, probability.max(axis=1).tolist(), strict=True)):
+                writer.writerow([_no_formula(rows.item_id(row)), _no_formula(label), f"{sure:.4f}"])
+        os.replace(part, path)
+    except OSError as error:
+        raise InvalidInputError(f"{path} cannot be written: {error.strerror}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _no_formula(text: str) -> str:
+    """A text that a spreadsheet would run as a formula is given an apostrophe."""
+    from onebit.study.export import FORMULA
+
+    return f"'{text}" if text.startswith(FORMULA) else text

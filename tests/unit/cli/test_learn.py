@@ -1,0 +1,244 @@
+"""``onebit learn`` and ``onebit predict``: what is learned, kept, printed, written and refused."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+import skops.io  # type: ignore[import-untyped]
+from sklearn.preprocessing import FunctionTransformer
+from tests.unit.cli.notes import write_texts
+from typer.testing import CliRunner
+
+from onebit.cli.main import app
+from onebit.errors import InvalidInputError
+from onebit.tables.data import Wanted, read_data
+
+runner = CliRunner()
+KINDS = ("cat", "dog", "=emu")
+CENTRES = np.array([[4.0, 0.0], [-4.0, 0.0], [0.0, 5.0]])
+
+
+def invoke(*options: object) -> str:
+    done = runner.invoke(app, [str(option) for option in options])
+    if done.exception is not None:
+        raise done.exception
+    return done.stdout
+
+
+def learned(*options: object) -> dict[str, Any]:
+    figures: dict[str, Any] = json.loads(invoke("learn", *options, "--json"))
+    return figures
+
+
+def examples(n: int = 200) -> tuple[np.ndarray[Any, Any], list[str]]:
+    rng = np.random.default_rng(0)
+    kind = rng.integers(0, 3, n)
+    return CENTRES[kind] + rng.standard_normal((n, 2)), [KINDS[k] for k in kind]
+
+
+def write_numbers(folder: Path, suffix: str) -> Path:
+    x, y = examples()
+    path = folder / f"animals{suffix}"
+    if suffix == ".npz":
+        np.savez(path, X=x, y=np.array(y))
+        return path
+    table = pa.table({"name": [f"@{i}" for i in range(len(y))], "a": x[:, 0], "b": x[:, 1], "kind": y})
+    if suffix == ".parquet":
+        parquet.write_table(table, path)
+    else:
+        rows = [f"{r['name']},{r['a']},{r['b']},{r['kind']}" for r in table.to_pylist()]
+        path.write_text("\n".join(["name,a,b,kind", *rows]) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".npz"])
+def test_learn_and_predict_from_every_format(tmp_path: Path, suffix: str) -> None:
+    path = write_numbers(tmp_path, suffix)
+    options = ["--label", "y"] if suffix == ".npz" else ["--label", "kind", "--id", "name"]
+    figures = learned(path, *options, "--budget", 150)
+    assert figures["n_answers"] <= 150
+    assert (figures["n_items"], figures["n_held_out"]) == (160, 40)
+    assert figures["accuracy"] > 0.9
+    low, high = figures["accuracy_interval"]
+    assert 0 <= low < high <= 1
+    assert figures["labels"] == sorted(KINDS)
+    checkpoints = figures["checkpoints"]
+    assert len(checkpoints) > 5
+    assert [c["answers"] for c in checkpoints] == sorted({c["answers"] for c in checkpoints})
+    assert checkpoints[-1] == {
+        "answers": figures["n_answers"],
+        "accuracy": figures["accuracy"],
+        "recent_yes_rate": pytest.approx(checkpoints[-1]["recent_yes_rate"]),
+    }
+    assert 0 < checkpoints[-1]["recent_yes_rate"] <= 1
+    assert figures["model"] == str(tmp_path / "animals.skops")
+
+    out = tmp_path / "said.csv"
+    named = [] if suffix == ".npz" else ["--id", "name"]
+    assert "200 predictions" in invoke("predict", figures["model"], path, "--out", out, *named)
+    with out.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    right = [row["label"].removeprefix("'") == kind for row, kind in zip(rows, examples()[1], strict=True)]
+    assert np.mean(right) > 0.9
+    # No cell is one that a spreadsheet would run.
+    assert {row["label"] for row in rows} == {"cat", "dog", "'=emu"}
+    assert rows[0]["item"] == ("1" if suffix == ".npz" else "'@0")
+    assert all(1 / 3 <= float(row["probability"]) <= 1 for row in rows)
+
+
+def test_the_three_formats_hold_the_same(tmp_path: Path) -> None:
+    runs = []
+    for suffix in (".csv", ".parquet", ".npz"):
+        options = ["--label", "y"] if suffix == ".npz" else ["--label", "kind", "--id", "name"]
+        figures = learned(write_numbers(tmp_path, suffix), *options, "--budget", 60, "--out", tmp_path / f"m{suffix}")
+        runs.append({key: value for key, value in figures.items() if key not in ("model", "seconds")})
+    assert runs[0] == runs[1] == runs[2]
+
+
+def test_texts_by_name(tmp_path: Path) -> None:
+    path = write_texts(tmp_path)
+    figures = learned(path, "--label", "kind", "--text", "note", "--protocol", "follow-up", "--budget", 60)
+    assert figures["accuracy"] > 0.9
+    new = tmp_path / "new.csv"
+    new.write_text('other,note\n1,"it barks and runs, day 900"\n2,it purrs and sleeps\n')
+    invoke("predict", figures["model"], new)
+    with (tmp_path / "new.predictions.csv").open(newline="") as file:
+        assert [row["label"] for row in csv.DictReader(file)] == ["dog", "cat"]
+
+
+def test_in_words(tmp_path: Path) -> None:
+    shown = invoke("learn", write_numbers(tmp_path, ".npz"), "--label", "y", "--budget", 100)
+    for words in (
+        "yes/no answers about 160 items",
+        "40 rows that were held out",
+        "with probability 0.95",
+        "model is in",
+    ):
+        assert words in shown
+
+
+@pytest.mark.parametrize(
+    ("content", "options", "says"),
+    [
+        ("a,kind\n1,x\nred,y\n", ["--label", "kind"], "line 3, column 'a': 'red' is no number"),
+        ("a,kind\n1,x\n\n,y\n", ["--label", "kind"], "line 4, column 'a'"),
+        ("a,kind\n1,x\nnan,y\n", ["--label", "kind"], "line 3, column 'a': .* no finite number"),
+        ("a,kind\n1,x\n2,\n", ["--label", "kind"], "line 3, column 'kind': the label is missing"),
+        ("a,kind\n1,x\n2,y,z\n", ["--label", "kind"], "line 3: the row has 3 columns"),
+        ("a,kind\n1,x\n2,x\n", ["--label", "kind"], "two or more"),
+        ("a,kind\n", ["--label", "kind"], "no rows"),
+        ("a,a,kind\n1,2,x\n", ["--label", "kind"], "more than once"),
+        ("a,kind\n1,x\n", ["--label", "sort"], "no column 'sort' .--label.; there are 'a', 'kind'"),
+        ("kind\nx\ny\n", ["--label", "kind"], "no column is left"),
+        ("t,kind\n!,x\n?,y\n.,x\n;,y\n", ["--label", "kind", "--text", "t"], "cannot be learned from: empty vocab"),
+        ("t,kind\n\xff,x\n", ["--label", "kind", "--text", "t"], "line 2, column 't': .* is not UTF-8"),
+        ("a,kind\n1,x\n", [], "neither --label nor --labels"),
+        ("a,kind\n1,x\n2,y\n", ["--label", "kind", "--budget", "0"], "--budget is 0"),
+        ("a,kind\n1,x\n2,y\n3,y\n", ["--label", "kind", "--protocol", "all"], "one-shot or follow-up"),
+    ],
+)
+def test_what_cannot_be_learned_from_is_refused(tmp_path: Path, content: str, options: list[str], says: str) -> None:
+    path = tmp_path / "data.csv"
+    path.write_bytes(content.encode("latin-1"))
+    with pytest.raises(InvalidInputError, match=says):
+        learned(path, *options)
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize(
+    ("arrays", "says"),
+    [
+        ({"y": np.array([1, 2])}, "no array 'X'"),
+        ({"X": np.zeros((2, 2))}, "no array 'y'"),
+        ({"X": np.array([[1.0, np.inf], [0, 0]]), "y": np.array([1, 2])}, "inf in row 0, place 1"),
+        ({"X": np.zeros((2, 2)), "y": np.array([1, 2, 3])}, "y has shape"),
+        ({"X": np.array([{}, {}]), "y": np.array([1, 2])}, "pickled objects, which are never loaded"),
+    ],
+)
+def test_an_npz_that_cannot_be_learned_from(tmp_path: Path, arrays: dict[str, Any], says: str) -> None:
+    np.savez(tmp_path / "data.npz", **arrays)
+    with pytest.raises(InvalidInputError, match=says):
+        learned(tmp_path / "data.npz", "--label", "y")
+
+
+def test_a_model_is_not_written_over_and_labels_must_be_among_those_given(tmp_path: Path) -> None:
+    path = write_numbers(tmp_path, ".npz")
+    (tmp_path / "labels.txt").write_text("cat\ndog\n")
+    with pytest.raises(InvalidInputError, match="the label '=emu', which is not in the file"):
+        learned(path, "--label", "y", "--labels", tmp_path / "labels.txt")
+    (tmp_path / "animals.skops").write_text("mine")
+    with pytest.raises(InvalidInputError, match="is there already"):
+        learned(path, "--label", "y")
+    assert (tmp_path / "animals.skops").read_text() == "mine"
+
+
+def test_predict_refuses_what_is_no_model_of_ours(tmp_path: Path) -> None:
+    data, model = write_numbers(tmp_path, ".npz"), tmp_path / "model.skops"
+    model.write_text("nonsense")
+    with pytest.raises(InvalidInputError, match="no model, or damaged"):
+        invoke("predict", model, data)
+    skops.io.dump({"format": "onebit classifier 1", "classifier": FunctionTransformer(os.system)}, model)
+    with pytest.raises(InvalidInputError, match=r"holds the type .*system, which onebit learn never writes"):
+        invoke("predict", model, data)
+    skops.io.dump({"other": 1}, model)
+    with pytest.raises(InvalidInputError, match="no model that onebit learn wrote"):
+        invoke("predict", model, data)
+    assert not (tmp_path / "animals.predictions.csv").exists()
+
+
+def test_predict_refuses_data_of_another_kind(tmp_path: Path) -> None:
+    model = learned(write_numbers(tmp_path, ".npz"), "--label", "y", "--budget", 40)["model"]
+    with pytest.raises(InvalidInputError, match="learned from an NPZ"):
+        invoke("predict", model, write_texts(tmp_path))
+    np.savez(tmp_path / "texts.npz", X=np.array(["a", "b"]))
+    with pytest.raises(InvalidInputError, match=r"learned from numbers, and .* has texts"):
+        invoke("predict", model, tmp_path / "texts.npz")
+    np.savez(tmp_path / "wide.npz", X=np.zeros((3, 5)))
+    with pytest.raises(InvalidInputError, match=r"5 numbers a row, and .* learned from 2"):
+        invoke("predict", model, tmp_path / "wide.npz")
+
+
+def test_predict_needs_the_columns_that_were_learned_from(tmp_path: Path) -> None:
+    csv_file = write_numbers(tmp_path, ".csv")
+    model = learned(csv_file, "--label", "kind", "--id", "name", "--budget", 40)["model"]
+    new = tmp_path / "new.csv"
+    new.write_text("b,kind\n1,x\n")
+    with pytest.raises(InvalidInputError, match=r"no column 'a' \(the model learned from it\); there are 'b', 'kind'"):
+        invoke("predict", model, new)
+    new.write_text("b,a\n1,x\n")
+    with pytest.raises(InvalidInputError, match="line 2, column 'a': 'x' is no number; the model learned from numbers"):
+        invoke("predict", model, new)
+    with pytest.raises(InvalidInputError, match="learned from the columns a, b"):
+        invoke("predict", model, write_numbers(tmp_path, ".npz"))
+
+
+def test_parquet_types_that_are_numbers_and_those_that_are_not(tmp_path: Path) -> None:
+    path = tmp_path / "data.parquet"
+    kind = pa.array(["x", "y"] * 10).dictionary_encode()
+    columns = {"flag": [True, False] * 10, "whole": [2**60 + 1] * 20, "digits": pa.array(["1", "2"] * 10)}
+    columns["digits"] = columns["digits"].dictionary_encode()
+    parquet.write_table(pa.table({**columns, "kind": kind}), path)
+    data = read_data(path, Wanted(label="kind"))
+    np.testing.assert_array_equal(data.x[:2], [[1, 2.0**60, 1], [0, 2.0**60, 2]])
+    assert data.labels is not None
+    assert data.labels[:2].tolist() == ["x", "y"]
+    parquet.write_table(pa.table({"list": [[1]] * 20, "kind": kind}), path)
+    with pytest.raises(InvalidInputError, match=r"column 'list': values of type list<.*> are no numbers"):
+        read_data(path, Wanted(label="kind"))
+    parquet.write_table(pa.table({"a": [1, None] * 10, "kind": kind}), path)
+    with pytest.raises(InvalidInputError, match="row 2, column 'a': the number is missing"):
+        read_data(path, Wanted(label="kind"))
+
+
+def test_nobody_is_asked_without_a_terminal(tmp_path: Path) -> None:
+    (tmp_path / "labels.txt").write_text("cat\ndog\n")
+    with pytest.raises(InvalidInputError, match="no terminal to ask at"):
+        learned(write_texts(tmp_path), "--text", "note", "--labels", tmp_path / "labels.txt")
