@@ -106,7 +106,7 @@ def test_a_tiny_disk_that_is_full(tmp_path: Path) -> None:
     check_full_disk(in_own_process("tests.properties.full_disk", storage, ballast, before=shell))
 
 
-@pytest.mark.parametrize("size", [0.3, 0.7, 0.95])
+@pytest.mark.parametrize("size", [0.3, 0.7, 0.95, 0.999])
 def test_a_truncated_store_says_what_to_do(tmp_path: Path, size: float) -> None:
     path = tmp_path / "studies.db"
     create_study(PREDICTIONS, "s", storage=f"sqlite:///{path}", eps=0.1).close()

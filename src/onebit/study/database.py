@@ -34,6 +34,7 @@ def connect(url: str) -> Engine:
     # A connection that the server closed while nobody answered is replaced before it is used.
     engine = create_engine(_checked(url), pool_pre_ping=not is_sqlite(url))
     if is_sqlite(url):
+        _check_whole(sqlite_path(url))
         event.listen(engine, "connect", _durable_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
     try:
@@ -113,6 +114,29 @@ def _checked(url: str) -> URL:
     except ImportError:
         raise InvalidInputError("PostgreSQL needs the package psycopg; install onebit[postgres]") from None
     return parsed.set(drivername="postgresql+psycopg")
+
+
+def _check_whole(path: Path) -> None:
+    """StoreError if an SQLite file is shorter than it says.
+
+    SQLite notices that only when it comes to what is missing. While there is a write-ahead log, the end of the file may
+    rightly be there.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    if not path.is_file() or (log.is_file() and log.stat().st_size > 0):
+        return
+    with path.open("rb") as file:
+        header = file.read(100)
+    # Where the two counters of changes differ, the number of pages is not kept in the header.
+    if len(header) < 100 or not header.startswith(b"SQLite format 3\0") or header[24:28] != header[92:96]:
+        return
+    page_size = int.from_bytes(header[16:18], "big")
+    expected = int.from_bytes(header[28:32], "big") * (65536 if page_size == 1 else page_size)
+    if path.stat().st_size < expected:
+        raise StoreError(
+            f"the store {path} is cut short: it has {path.stat().st_size:,} bytes of {expected:,}; restore it from a "
+            "backup (onebit study backup makes them)"
+        )
 
 
 def _durable_sqlite(connection: Any, _: object) -> None:
