@@ -58,10 +58,6 @@ class Wealth(ABC):
         self._states.pop(c, None)
 
     @abstractmethod
-    def moments(self, leader: int) -> tuple[Floats, Floats]:
-        """The sums over all rounds of D and of its square, for every h against ``leader``; for forecasts only."""
-
-    @abstractmethod
     def _start(self) -> Floats:
         """The state (N, n_bets or more) before the first round; it begins with the log-wealth of each bet."""
 
@@ -114,6 +110,7 @@ class IndependentWealth(Wealth):
         self.epochs.append(rounds)
 
     def moments(self, leader: int) -> tuple[Floats, Floats]:
+        """The sums over all rounds of D and of its square, for every h against ``leader``; for forecasts only."""
         total, squares = np.zeros(self.n_hypotheses), np.zeros(self.n_hypotheses)
         for rounds in self.epochs:
             x = rounds.estimates()
@@ -194,6 +191,7 @@ class PoolWealth(Wealth):
         self._n_left.append(n_left)
 
     def moments(self, leader: int) -> tuple[Floats, Floats]:
+        """The sums over all rounds of D and of its square, for every h against ``leader``; for forecasts only."""
         total, squares = np.zeros(self.n_hypotheses), np.zeros(self.n_hypotheses)
         for right in self._right:
             total += right.sum(axis=1) - right[leader].sum()

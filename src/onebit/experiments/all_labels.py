@@ -51,9 +51,6 @@ class PlainWealth(Wealth):
         """Rounds with D at most ``largest``: ``right`` (N, k) and ``value`` (k,) of those with a yes."""
         self._epochs.append((np.minimum(BETS, CAP / largest), n_rounds, right, value))
 
-    def moments(self, leader: int) -> tuple[Floats, Floats]:
-        raise NotImplementedError("nothing is forecast here")
-
     def _n_epochs(self) -> int:
         return len(self._epochs)
 

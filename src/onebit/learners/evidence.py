@@ -40,6 +40,10 @@ class Evidence(ABC):
     def add(self, epoch: Epoch, survivors: Ints) -> None:
         """Take in the settled rounds of an epoch, in the order drawn."""
 
+    @abstractmethod
+    def moments(self, leader: int) -> tuple[Floats, Floats]:
+        """The sums of D against ``leader`` over all rounds, and of its square; each of shape (N,). For forecasts."""
+
     def n_left(self, survivors: Ints) -> int | None:
         """How many items are left to draw from, where each is drawn once; at 0 all differences are known exactly."""
         return None
@@ -86,6 +90,9 @@ class IndependentEvidence(Evidence):
         self._wealth.add(rounds)
         self.score += rounds.estimates().sum(axis=0)
 
+    def moments(self, leader: int) -> tuple[Floats, Floats]:
+        return self._wealth.moments(leader)
+
 
 class PoolEvidence(Evidence):
     """Items of a pool, on which hypotheses say ``said`` (N, n), without replacement and seen exactly.
@@ -123,6 +130,9 @@ class PoolEvidence(Evidence):
         self._undrawn[epoch.drawn.items[: label.size]] = False
         self._wealth.add(right, epoch.drawn.n_left)
         self.score += right.sum(axis=1)
+
+    def moments(self, leader: int) -> tuple[Floats, Floats]:
+        return self._wealth.moments(leader)
 
     def n_left(self, survivors: Ints) -> int | None:
         return int(self._left(survivors).size)

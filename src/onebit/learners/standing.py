@@ -81,7 +81,7 @@ class Standing:
 
     def moments(self) -> tuple[Floats, Floats]:
         """The sums of D against the leader over all rounds, and of its square; each of shape (N,)."""
-        return self._evidence.wealth.moments(self.leader)
+        return self._evidence.moments(self.leader)
 
     def n_left(self) -> int | None:
         """How many rounds there can be at most, where items are drawn without replacement."""
