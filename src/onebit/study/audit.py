@@ -31,7 +31,10 @@ class Audit:
 
 
 def verify_study(storage: str, name: str, progress: Callable[[int, int], None] | None = None) -> Audit:
-    """Check the store's own order, then that the log replays, then the certificate; nothing is written."""
+    """Check the store's own order, then that the log replays, then the certificate.
+
+    Nothing is written to the log; a store of an older version is upgraded, as by anyone who opens it.
+    """
     with Store(storage) as store:
         store.check()
         entry = store.entry(name)
