@@ -17,12 +17,12 @@ from onebit.errors import InvalidInputError
 from onebit.learners.base import run
 from onebit.learners.training.estimator import EstimatorMixture
 from onebit.learners.training.features import Features, is_text
-from onebit.learners.training.learner import TrainingLearner, TrainingProtocol, TrainingResult
+from onebit.learners.training.learner import TrainingLearner, TrainingResult
 from onebit.learners.training.model import Model, mean_belief
 from onebit.learners.training.network import NetworkEnsemble
 from onebit.randomness import generator
 from onebit.raters import CallableRater
-from onebit.records import Answer
+from onebit.records import Answer, TrainingProtocol
 
 #: Answers for each item where no budget is given.
 ANSWERS_PER_ITEM = 2
@@ -107,6 +107,18 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         result = run(learner, rater, observe=None if observe is None else lambda n: observe(n, learner.result))
         self._keep(result)
         return self
+
+    @classmethod
+    def trained(
+        cls, features: Features, model: Model, classes: NDArray[Any], result: TrainingResult, **options: Any
+    ) -> YesNoClassifier:
+        """A classifier whose model was trained by a learner elsewhere, over ``features`` of the examples."""
+        made = cls(**options)
+        made.classes_, made._features, made._model = classes, features, model
+        if features.n_columns is not None:
+            made.n_features_in_ = features.n_columns
+        made._keep(result)
+        return made
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each of ``classes_``; shape (n, K)."""

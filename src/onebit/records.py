@@ -8,6 +8,8 @@ from typing import Literal
 
 #: How the certified learner asks: one question about an example, until a yes, or for the label itself.
 Protocol = Literal["one-shot", "follow-up", "labels"]
+#: How a classifier is trained: one question about each item drawn, or items chosen and asked about until a yes.
+TrainingProtocol = Literal["one-shot", "follow-up"]
 #: What "best" is about: the items of a table, or the distribution that they were drawn from.
 Population = Literal["pool", "stream"]
 
@@ -69,6 +71,39 @@ class Setting:
     seed: int = 0
     f_no: float = 0.0
     f_yes: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSetting:
+    """What the training of a classifier was created with; nothing of it changes later.
+
+    At most ``budget`` answers, of which ``audit`` (None: a share) are kept for the accuracy interval, which may be
+    wrong with probability ``delta``. With ``target``, training ends once that accuracy is shown.
+    """
+
+    budget: int
+    protocol: TrainingProtocol = "one-shot"
+    target: float | None = None
+    audit: int | None = None
+    delta: float = 0.05
+    seed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class EpochPlan:
+    """What an epoch of training asks, fixed when it began: ``labels`` about ``items``, drawn with ``propensities``.
+
+    ``guesses`` are the labels that the model held likeliest; in follow-up they are asked first. ``fresh`` says which
+    items are a random sample that was never asked about. An epoch that ``audits`` asks whether the guesses are right.
+    """
+
+    number: int
+    audits: bool
+    items: tuple[int, ...]
+    labels: tuple[int, ...]
+    propensities: tuple[float, ...]
+    guesses: tuple[int, ...]
+    fresh: tuple[bool, ...]
 
 
 @dataclass(frozen=True, slots=True)

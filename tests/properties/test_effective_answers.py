@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.datasets import load_iris
 from tests.unit.study.runs import FOLLOW_UP, LABELS, ONE_SHOT, PREDICTIONS, STREAM, TRUTH, fresh
 
+from onebit.learners.base import Learner
 from onebit.learners.certified import CertifiedLearner
-from onebit.records import Answer, Question, Setting, Status
+from onebit.records import Answer, Question, Setting, Status, TrainingProtocol, TrainingSetting
 from onebit.study.events import Answered, Asked, Event, Undone
+from onebit.study.learning import create_learning_study
 from onebit.study.opening import create_study
 from onebit.study.store import Store
 from onebit.study.study import Offer, Study
+from onebit.study.training import build_training, read_features
 
 RATERS = ("ann", "bob", "cem")
 
@@ -28,7 +32,7 @@ class Clock:
         return self.now
 
 
-def disturbed(study: Study, clock: Clock, rng: np.random.Generator, n_steps: int) -> None:
+def disturbed(study: Study, known: np.ndarray, clock: Clock, rng: np.random.Generator, n_steps: int) -> None:
     """Raters who answer late, twice, cannot tell, change their minds or go home."""
     held: dict[str, Offer] = {}
     answered: list[tuple[Offer, Answer | int, str]] = []
@@ -49,14 +53,14 @@ def disturbed(study: Study, clock: Clock, rng: np.random.Generator, n_steps: int
         if rng.random() < 0.2:
             continue
         offer = held[rater]
-        truth = int(TRUTH[offer.item])
+        truth = int(known[offer.item])
         said = truth if offer.label is None else Answer.YES if offer.label == truth else Answer.NO
         said = Answer.CANT_TELL if rng.random() < 0.1 else said
         study.tell(offer, said, token=f"token {step}")
         answered.append((offer, said, f"token {step}"))
 
 
-def effective_run(log: list[Event], setting: Setting) -> tuple[list[Question], CertifiedLearner]:
+def effective_run(log: list[Event], learner: Learner[Any]) -> list[Question]:
     """A run that received each question's last answer only, when that came."""
     stands: dict[int, int] = {}
     for place, event in enumerate(log):
@@ -64,8 +68,6 @@ def effective_run(log: list[Event], setting: Setting) -> tuple[list[Question], C
             stands[event.question_id] = place
         elif isinstance(event, Undone):
             del stands[event.question_id]
-    learner = fresh(setting).learner
-    assert isinstance(learner, CertifiedLearner)
     asked: list[Question] = []
     for place, event in enumerate(log):
         if isinstance(event, Asked):
@@ -74,7 +76,7 @@ def effective_run(log: list[Event], setting: Setting) -> tuple[list[Question], C
             asked.extend(new)
         elif isinstance(event, Answered) and stands.get(event.question_id) == place:
             learner.tell(event.question_id, event.answer)
-    return asked, learner
+    return asked
 
 
 def comparable(result: Any) -> tuple[Any, ...]:
@@ -105,11 +107,43 @@ def test_only_effective_answers_count(seed: int, n_steps: int, setting: Setting,
             seed=setting.seed,
         ) as study:
             study._clock = clock
-            disturbed(study, clock, rng, n_steps)
-            result, closings = study.result, list(study._selection.learner.closings)  # type: ignore[attr-defined]
+            disturbed(study, TRUTH, clock, rng, n_steps)
+            result, closings = study.result, list(study.task.learner.closings)  # type: ignore[attr-defined]
         with Store(storage) as store:
             log = list(store.events(1))
-    asked, learner = effective_run(log, setting)
+    learner = fresh(setting).learner
+    assert isinstance(learner, CertifiedLearner)
+    asked = effective_run(log, learner)
     assert asked == [event.question for event in log if isinstance(event, Asked)]
     assert comparable(learner.result) == comparable(result)
     assert learner.closings == closings
+
+
+@settings(max_examples=6)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n_steps=st.integers(0, 120),
+    protocol=st.sampled_from(get_args(TrainingProtocol)),
+    audit=st.sampled_from([0, 20]),
+)
+def test_only_effective_answers_train(seed: int, n_steps: int, protocol: TrainingProtocol, audit: int) -> None:
+    clock, rng = Clock(), np.random.default_rng(seed)
+    x, truth = load_iris(return_X_y=True)
+    with tempfile.TemporaryDirectory() as folder:
+        storage = f"sqlite:///{Path(folder)}/studies.db"
+        with create_learning_study(
+            x, "s", labels=("a", "b", "c"), storage=storage, protocol=protocol, budget=60, audit=audit, seed=3
+        ) as study:
+            study._clock = clock
+            disturbed(study, truth, clock, rng, n_steps)
+            result = study.result
+            features = read_features(study._store, 1, study.created.table)
+        with Store(storage) as store:
+            log = list(store.events(1))
+    learner = build_training(TrainingSetting(60, protocol, audit=audit, seed=3), features, 3).learner
+    asked = effective_run(log, learner)
+    assert asked == [event.question for event in log if isinstance(event, Asked)]
+    now = learner.result
+    for name in ("status", "n_answers", "n_rounds", "n_cant_tell", "accuracy", "recent_accuracy", "verified"):
+        assert getattr(now, name) == getattr(result, name)
+    np.testing.assert_array_equal(now.chosen.beliefs(features[:9]), result.chosen.beliefs(features[:9]))

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from onebit.cli.model_file import SavedModel, check_new, save_model
 from onebit.cli.setting import read_labels
 from onebit.errors import InvalidInputError, check_count, check_fraction
+from onebit.model_file import SavedModel, check_new, save_model
 
 if TYPE_CHECKING:
     from onebit.tables.data import Data

@@ -16,6 +16,7 @@ from onebit.cli.reproduce import reproduce
 from onebit.cli.select import select
 from onebit.cli.serve import serve
 from onebit.cli.study import app as study_app
+from onebit.cli.study_learn import learn as study_learn
 from onebit.cli.verify import report, verify
 from onebit.errors import OnebitError
 
@@ -29,6 +30,7 @@ app = typer.Typer(
 app.command()(select)
 app.command()(learn)
 app.command()(predict)
+study_app.command("learn")(study_learn)
 app.add_typer(study_app)
 app.command()(serve)
 app.command()(verify)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from onebit.cli.model_file import SavedModel, check_new, load_model
 from onebit.errors import InvalidInputError
+from onebit.model_file import SavedModel, check_new, load_model
 
 if TYPE_CHECKING:
     from onebit.tables.data import Data

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from onebit.errors import InvalidInputError, check_count, check_fraction
 from onebit.records import Population, Protocol, Setting
-
-LearnerName = Literal["certified", "paper", "uniform"]
+from onebit.study.events import SelectorName
 
 
 def make_setting(
@@ -48,10 +47,10 @@ def _rates(text: str | None) -> tuple[float, float]:
     return f_no, f_yes
 
 
-def check_learner(learner: str, setting: Setting) -> LearnerName:
+def check_learner(learner: str, setting: Setting) -> SelectorName:
     """The learner, unless there is none of that name or it cannot have this setting."""
-    if learner not in get_args(LearnerName):
-        raise InvalidInputError(f"--learner is {learner!r}; it must be one of {', '.join(get_args(LearnerName))}")
+    if learner not in get_args(SelectorName):
+        raise InvalidInputError(f"--learner is {learner!r}; it must be one of {', '.join(get_args(SelectorName))}")
     if learner != "certified" and setting.protocol != "one-shot":
         raise InvalidInputError(
             f"--learner {learner} with --protocol {setting.protocol}: it asks one yes/no question about each example "

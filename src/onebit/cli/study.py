@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
@@ -17,10 +17,6 @@ from rich.table import Table
 
 from onebit.cli.setting import check_learner, make_setting, read_labels
 from onebit.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    from onebit.study.quality import Rate
-    from onebit.study.status import StudyStatus
 
 app = typer.Typer(name="study", help="Studies: many raters, for weeks, with nothing lost.", no_args_is_help=True)
 
@@ -33,7 +29,27 @@ Storage = Annotated[
         show_default=False,
     ),
 ]
+#: What a trained classifier is written to.
+MODEL_SUFFIX = ".skops"
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+
+
+Id = Annotated[str | None, typer.Option(help="Column that names the items.", show_default=False)]
+Show = Annotated[list[str] | None, typer.Option(help="Column to show to raters; several times.", show_default=False)]
+Descriptions = Annotated[
+    Path | None, typer.Option(help="JSON file: an object from labels to descriptions.", show_default=False)
+]
+Instructions = Annotated[Path | None, typer.Option(help="Text file for raters.", show_default=False)]
+Image = Annotated[str | None, typer.Option(help="Column with image paths.", show_default=False)]
+ImageRoot = Annotated[Path | None, typer.Option(help="Folder that image paths are below.", show_default=False)]
+Overlap = Annotated[int, typer.Option(help="Raters who answer each question.")]
+Lease = Annotated[float, typer.Option(help="Seconds for which a question is kept for a rater.")]
+GoldColumn = Annotated[
+    str | None, typer.Option(help="Column with right labels, where known; plants questions.", show_default=False)
+]
+GoldShare = Annotated[float, typer.Option(help="Share of planted questions, with --gold.")]
+RepeatShare = Annotated[float, typer.Option(help="Share of repeated questions.")]
+Seed = Annotated[int, typer.Option(help="The same seed asks the same questions.")]
 
 
 @app.command()
@@ -46,33 +62,25 @@ def create(
     protocol: Annotated[str, typer.Option(help="one-shot, follow-up or labels.")] = "one-shot",
     learner: Annotated[str, typer.Option(help="certified, paper or uniform.")] = "certified",
     population: Annotated[str, typer.Option(help="pool or stream.")] = "pool",
-    id: Annotated[str | None, typer.Option(help="Column that names the items.", show_default=False)] = None,
-    show: Annotated[
-        list[str] | None, typer.Option(help="Column to show to raters; several times.", show_default=False)
-    ] = None,
+    id: Id = None,
+    show: Show = None,
     labels: Annotated[
         Path | None, typer.Option(help="Text file with the labels, one a line.", show_default=False)
     ] = None,
-    descriptions: Annotated[
-        Path | None, typer.Option(help="JSON file: an object from labels to descriptions.", show_default=False)
-    ] = None,
-    instructions: Annotated[Path | None, typer.Option(help="Text file for raters.", show_default=False)] = None,
-    image: Annotated[str | None, typer.Option(help="Column with image paths.", show_default=False)] = None,
-    image_root: Annotated[
-        Path | None, typer.Option(help="Folder that image paths are below.", show_default=False)
-    ] = None,
+    descriptions: Descriptions = None,
+    instructions: Instructions = None,
+    image: Image = None,
+    image_root: ImageRoot = None,
     error_rates: Annotated[
         str | None, typer.Option(metavar="F_NO,F_YES", help="Most that raters err.", show_default=False)
     ] = None,
     budget: Annotated[int | None, typer.Option(help="Most answers to ask for.", show_default=False)] = None,
-    overlap: Annotated[int, typer.Option(help="Raters who answer each question.")] = 1,
-    lease: Annotated[float, typer.Option(help="Seconds for which a question is kept for a rater.")] = 60.0,
-    gold: Annotated[
-        str | None, typer.Option(help="Column with right labels, where known; plants questions.", show_default=False)
-    ] = None,
-    gold_share: Annotated[float, typer.Option(help="Share of planted questions, with --gold.")] = 0.05,
-    repeat_share: Annotated[float, typer.Option(help="Share of repeated questions.")] = 0.0,
-    seed: Annotated[int, typer.Option(help="The same seed asks the same questions.")] = 0,
+    overlap: Overlap = 1,
+    lease: Lease = 60.0,
+    gold: GoldColumn = None,
+    gold_share: GoldShare = 0.05,
+    repeat_share: RepeatShare = 0.0,
+    seed: Seed = 0,
 ) -> None:
     """Make a study from a table of predictions; everything is checked before anything is written."""
     from onebit.study.gold import split_gold
@@ -80,14 +88,14 @@ def create(
     from onebit.study.opening import create_study
 
     setting = make_setting(eps, delta, protocol, population, budget, seed, error_rates)
-    with _bar("reading the table") as reading:
+    with progress_bar("reading the table") as reading:
         shown = [*(show or ()), *([image] if image is not None and image not in (show or ()) else ())]
         items = read_items(
             table, id=id, show=[*shown, *([gold] if gold else ())], labels=read_labels(labels), progress=reading
         )
-    models, known = split_gold(items, gold)
+    models, known = split_gold(items, gold, items.labels)
     with (
-        _bar("writing the study") as writing,
+        progress_bar("writing the study") as writing,
         create_study(
             models,
             name,
@@ -103,8 +111,8 @@ def create(
             f_yes=setting.f_yes,
             overlap=overlap,
             lease_seconds=lease,
-            instructions="" if instructions is None else _text(instructions),
-            descriptions=None if descriptions is None else _descriptions(descriptions),
+            instructions="" if instructions is None else read_text(instructions),
+            descriptions=None if descriptions is None else read_descriptions(descriptions),
             gold=known,
             gold_share=gold_share if known else 0.0,
             repeat_share=repeat_share,
@@ -142,6 +150,7 @@ def list_studies(storage: Storage = None, as_json: AsJson = False) -> None:
 @app.command()
 def status(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
     """Show what is known: certified eps, survivors, forecast, raters. Works while the study is open elsewhere."""
+    from onebit.cli.study_status import print_status
     from onebit.study.opening import load_study
 
     with load_study(name, storage=storage, read_only=True) as study:
@@ -149,7 +158,7 @@ def status(name: Name, storage: Storage = None, as_json: AsJson = False) -> None
     if as_json:
         print(json.dumps(asdict(found) | {"status": found.status.name.lower()}))
     else:
-        _print_status(found, Console())
+        print_status(found, Console())
 
 
 @app.command()
@@ -160,25 +169,34 @@ def answer(
 ) -> None:
     """Answer questions at the terminal: y, n, space for "can't tell", backspace takes back, q quits."""
     from onebit.cli.answering import answer_at_terminal
+    from onebit.cli.study_status import print_status
     from onebit.study.opening import load_study
 
     with load_study(name, storage=storage) as study:
         answer_at_terminal(study, rater or getpass.getuser(), Console())
-        _print_status(study.status(), Console())
+        print_status(study.status(), Console())
 
 
 @app.command()
 def export(
     name: Name,
-    path: Annotated[Path, typer.Argument(help="New file: .csv, .jsonl or .parquet.")],
+    path: Annotated[Path, typer.Argument(help="New file: .csv, .jsonl or .parquet; .skops for the trained model.")],
     log: Annotated[bool, typer.Option("--log", help="Write all events instead of the verified labels.")] = False,
     anonymous: Annotated[bool, typer.Option("--anonymous", help="Number the raters instead of naming them.")] = False,
     storage: Storage = None,
 ) -> None:
-    """Write the verified labels, or the whole log, to a file."""
+    """Write the verified labels, the whole log, or the trained classifier to a file."""
     from onebit.study.export import export_study
     from onebit.study.opening import storage_url
 
+    if path.suffix.lower() == MODEL_SUFFIX:
+        from onebit.study.classifier import export_classifier
+
+        if log or anonymous:
+            raise InvalidInputError("--log and --anonymous are about answers, and a model holds none; leave them out")
+        export_classifier(storage_url(storage), name, path)
+        Console(stderr=True).print(f"The model is in {path}", highlight=False, markup=False)
+        return
     n = export_study(storage_url(storage), name, path, "log" if log else "labels", anonymous)
     Console(stderr=True).print(f"{n:,} rows are in {path}", highlight=False, markup=False)
 
@@ -189,12 +207,14 @@ def verify(name: Name, storage: Storage = None, as_json: AsJson = False) -> None
     from onebit.study.audit import verify_study
     from onebit.study.opening import storage_url
 
-    with _bar("recomputing the certificate") as recomputing:
+    with progress_bar("recomputing the certificate") as recomputing:
         found = verify_study(storage_url(storage), name, recomputing)
     if as_json:
         print(json.dumps(asdict(found)))
     elif found.ok:
         shown = "" if found.verdict is None else f" The certified eps is {found.verdict.certified_eps:.4f}."
+        if found.accuracy is not None:
+            shown = " The accuracy is between {:.3f} and {:.3f}.".format(*found.accuracy)
         Console().print(
             f"{found.n_events:,} events were replayed and all is as the study says.{shown}", highlight=False
         )
@@ -213,7 +233,7 @@ def backup(
     from onebit.study.backup import backup as copy
     from onebit.study.opening import storage_url
 
-    with _bar("copying") as copying:
+    with progress_bar("copying") as copying:
         n = copy(storage_url(storage), target, copying)
     Console(stderr=True).print(f"{n} studies are in {target}", highlight=False, markup=False)
 
@@ -236,7 +256,7 @@ def delete(
 
 
 @contextmanager
-def _bar(what: str) -> Iterator[Any]:
+def progress_bar(what: str) -> Iterator[Any]:
     """A progress bar on standard error, as a function of the part done and the whole."""
     columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
@@ -244,45 +264,17 @@ def _bar(what: str) -> Iterator[Any]:
         yield lambda done, whole: bar.update(task, completed=done, total=whole)
 
 
-def _print_status(found: StudyStatus, console: Console) -> None:
-    eps = "none yet" if found.certified_eps is None else f"{found.certified_eps:.4f}"
-    lines = [
-        f"{found.name}: {found.status.value}",
-        f"certified eps   {eps} (asked for: {found.eps:g})",
-        f"leader          {', '.join(found.chosen) or 'none yet'}",
-    ]
-    if found.survivors is not None:
-        lines.append(f"may be best     {len(found.survivors)} of {found.n_models} models")
-    lines.append(f"answers         {found.n_answers:,}, and {found.n_open} questions open")
-    if found.n_cant_tell:
-        lines.append(f"can't tell      {found.n_cant_tell:,} ({found.n_cant_tell / found.n_answers:.1%})")
-    if found.forecast is not None:
-        low, middle, high = found.forecast
-        lines.append(f"still needed    about {middle:,.0f} answers ({low:,.0f} to {high:,.0f})")
-    console.print("\n".join(lines), highlight=False, markup=False)
-    if found.raters:
-        table = Table("rater", "answers", "can't tell", "late", "no to right", "yes to wrong", "changed")
-        for each in found.raters:
-            counts = (f"{n:,}" for n in (each.n_answers, each.n_cant_tell, each.n_late))
-            table.add_row(each.rater, *counts, *map(_shown, (each.f_no, each.f_yes, each.changed)))
-        console.print(table, markup=False)
-    for warning in found.warnings:
-        console.print(f"Warning: {warning}.", highlight=False, markup=False)
-
-
-def _shown(rate: Rate) -> str:
-    return "" if rate.n == 0 else f"{rate.n_wrong} of {rate.n} ({rate.low:.2f} to {rate.high:.2f})"
-
-
-def _text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """A file of text; InvalidInputError if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise InvalidInputError(f"{path} cannot be read as UTF-8 text: {error}") from None
 
 
-def _descriptions(path: Path) -> dict[str, str]:
-    content = _text(path)
+def read_descriptions(path: Path) -> dict[str, str]:
+    """Descriptions of labels; InvalidInputError unless the file holds an object of texts."""
+    content = read_text(path)
     try:
         found = json.loads(content)
     except ValueError:

@@ -47,7 +47,7 @@ def verify(
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
         task = bar.add_task("", total=len(log.epochs))
         verdict = recompute(
-            log.created.setting,
+            log.created.selection,
             models.predictions,
             log.created.table.n_labels,
             log.epochs,
@@ -79,7 +79,7 @@ def report(folder: Folder, table: Moved = None) -> None:
     from onebit.cli.running import Run
 
     log, _ = _open(folder, table, Console(stderr=True))
-    run = Run(read_source(folder, table), log.created.setting, log.created.learner, folder, Console(stderr=True))
+    run = Run(read_source(folder, table), log.created.selection, log.created.learner, folder, Console(stderr=True))
     _, page = run.carry_out(asks=False)
     print(f"The report is in {page}")
 
@@ -123,7 +123,7 @@ def _sorted(events: Iterable[Event], folder: Path) -> _Log:
         match event:
             case Created():
                 created = event
-            case EpochBegan(record=record):
+            case EpochBegan(record=EpochRecord() as record):
                 epochs.append(record)
             case Asked(question=question):
                 questions.append(question)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from onebit.errors import InvalidInputError, check_count
-from onebit.records import Setting
+from onebit.records import Setting, TrainingSetting
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,7 @@ class About:
 
     ``lease_seconds`` is how long a question is kept for the rater who was given it. ``gold_share`` of what a rater is
     given are planted questions, ``repeat_share`` are some that the rater answered before. ``image`` names the column
-    that holds a path below ``image_root``.
+    that holds a path below ``image_root``. A classifier learns from ``columns``, as texts if ``is_text``.
     """
 
     models: tuple[str, ...]
@@ -44,6 +45,8 @@ class About:
     repeat_share: float = 0.0
     image: str | None = None
     image_root: str | None = None
+    columns: tuple[str, ...] = ()
+    is_text: bool = False
 
     def __post_init__(self) -> None:
         if not 0 < self.lease_seconds < math.inf:
@@ -72,13 +75,34 @@ def about_from_json(data: dict[str, Any]) -> About:
     known = {field.name: data[field.name] for field in fields(About) if field.name in data}
     lists = {
         "models": tuple(data["models"]),
+        "columns": tuple(data.get("columns", ())),
         "labels": tuple(Label(**label) for label in data["labels"]),
         "gold": tuple(Gold(**gold) for gold in data.get("gold", ())),
     }
     return About(**(known | lists))
 
 
-def check_raters(setting: Setting, about: About, overlap: int) -> None:
+def described(labels: Sequence[str], descriptions: Mapping[str, str]) -> tuple[Label, ...]:
+    """Labels as raters see them; InvalidInputError where a description is of no label."""
+    unknown = sorted(set(descriptions) - set(labels))
+    if unknown:
+        raise InvalidInputError(
+            f"there is a description of {unknown[0]!r}, which is no label; labels are {tuple(labels[:9])}"
+        )
+    return tuple(Label(label, descriptions.get(label, "")) for label in labels)
+
+
+def check_gold(about: About, n_items: int) -> None:
+    """InvalidInputError where gold is about a row or a label that is not there."""
+    for gold in about.gold:
+        if not (0 <= gold.item < n_items and 0 <= gold.label < len(about.labels)):
+            raise InvalidInputError(
+                f"gold says that row {gold.item} has label {gold.label}; rows are 0 to {n_items - 1}, labels are "
+                f"0 to {len(about.labels) - 1}"
+            )
+
+
+def check_raters(setting: Setting | TrainingSetting, about: About, overlap: int) -> None:
     """InvalidInputError where questions cannot be given to raters in the way asked for."""
     check_count("overlap", overlap)
     if overlap % 2 == 0:

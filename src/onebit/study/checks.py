@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.typing import NDArray
-
 from onebit.randomness import RoundStream
 from onebit.records import Answer, Question
 from onebit.study.about import About
 from onebit.study.cards import Desk
 from onebit.study.events import Checked
+from onebit.study.tasks import Task
 
 #: Cards that a rater must have answered since, before a question is repeated: it should not be remembered.
 APART = 10
@@ -18,8 +16,8 @@ APART = 10
 class Checks:
     """Chooses checks. What is chosen goes into the log, so nothing here needs to be remembered or replayed."""
 
-    def __init__(self, about: About, predictions: NDArray[np.integer], rows: NDArray[np.int64], seed: int) -> None:
-        self._about, self._predictions, self._rows = about, predictions, rows
+    def __init__(self, about: About, task: Task, seed: int) -> None:
+        self._about, self._task = about, task
         self._uniforms = RoundStream(seed, "checks of raters")
 
     def next(self, rater: str, desk: Desk) -> Checked | None:
@@ -39,8 +37,7 @@ class Checks:
         if not left:
             return None
         gold = left[int(which * len(left))]
-        said = np.unique(self._predictions[:, gold.item])
-        wrong = said[(said >= 0) & (said != gold.label)].tolist()
+        wrong = [label for label in self._task.plausible_labels(gold.item) if label != gold.label]
         # Half of the planted questions have the answer yes; more, where no model is wrong.
         if wrong and other < 0.5:
             return Checked(desk.n_checks, gold.item, wrong[int(2 * other * len(wrong))], rater, Answer.NO)
@@ -58,6 +55,4 @@ class Checks:
         question, before = may[int(which * len(may))]
         if question.label is None or not isinstance(before, Answer):
             return None
-        return Checked(
-            desk.n_checks, int(self._rows[question.item]), question.label, rater, before, repeats=question.id
-        )
+        return Checked(desk.n_checks, self._task.row(question.item), question.label, rater, before, repeats=question.id)

@@ -6,11 +6,22 @@ skipped: a log that is read in part would give another certificate.
 
 from __future__ import annotations
 
-import math
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, get_args
 
-from onebit.records import Answer, Closing, EpochRecord, Population, Protocol, Question, RunStatus, Setting
+from onebit.records import (
+    Answer,
+    Closing,
+    EpochPlan,
+    EpochRecord,
+    Population,
+    Protocol,
+    Question,
+    Setting,
+    TrainingProtocol,
+    TrainingSetting,
+)
 from onebit.study.events import (
     VERSION,
     Answered,
@@ -33,6 +44,7 @@ from onebit.study.events import (
     Unvoted,
     Voted,
 )
+from onebit.study.json_reader import ANSWERS, Reader
 
 _OF_A_RATER: dict[str, type[Offered | Unvoted | Undone | Disputed]] = {
     "offered": Offered,
@@ -40,9 +52,6 @@ _OF_A_RATER: dict[str, type[Offered | Unvoted | Undone | Disputed]] = {
     "undone": Undone,
     "disputed": Disputed,
 }
-
-
-_ANSWERS = {answer.value: answer for answer in Answer}
 
 
 def to_json(event: Event) -> dict[str, Any]:
@@ -68,10 +77,9 @@ def to_json(event: Event) -> dict[str, Any]:
         case CheckUndone():
             return {"event": "check undone", **_flat(event)}
         case EpochBegan(record):
-            lists = {"survivors": list(record.survivors), "mixture": [list(each) for each in record.mixture]}
-            return {"event": "epoch", **_flat(record), **lists}
+            return {"event": "plan" if isinstance(record, EpochPlan) else "epoch", **_flat(record)}
         case Closed(closing):
-            return {"event": "closed", **_flat(closing), "survivors": list(closing.survivors)}
+            return {"event": "closed", **_flat(closing)}
         case Finished(status, summary):
             return {"event": "finished", "status": status.name.lower(), "summary": dict(summary)}
         case Created():
@@ -93,7 +101,7 @@ def _frequent(data: Any) -> Asked | Answered | None:
         if name == "answered":
             token, late = data["token"], data["late"]
             if (token is None or type(token) is str) and type(late) is bool:
-                return Answered(number, _ANSWERS[data["answer"]], rater, token, late)
+                return Answered(number, ANSWERS[data["answer"]], rater, token, late)
         elif name == "asked":
             whole, q = (data["item"], data["label"], data["epoch"]), data["propensity"]
             if all(type(each) is int and each >= 0 for each in whole) and type(q) is float and 0 < q <= 1:
@@ -104,7 +112,7 @@ def _frequent(data: Any) -> Asked | Answered | None:
 
 
 def _any(data: object) -> Event:
-    read = _Reader(data)
+    read = Reader(data)
     name = read.text("event")
     match name:
         case "asked":
@@ -120,6 +128,8 @@ def _any(data: object) -> Event:
             return _check(read, name)
         case "epoch":
             return EpochBegan(_epoch(read))
+        case "plan":
+            return EpochBegan(_plan(read))
         case "closed":
             return Closed(_closing(read))
         case "finished":
@@ -132,82 +142,7 @@ def _any(data: object) -> Event:
     )
 
 
-class _Reader:
-    """Fields of a JSON object with their types checked, so that damage is an error and not a wrong certificate."""
-
-    def __init__(self, data: object) -> None:
-        if not isinstance(data, dict):
-            raise LogError(f"an event must be a JSON object, and this is {_shown(data)}")
-        self.data: dict[str, Any] = data
-
-    def _get(self, name: str, what: str, *types: type) -> Any:
-        value = self.data.get(name, self)
-        # JSON's true is an int to Python.
-        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
-            given = "is missing" if value is self else f"is {_shown(value)}"
-            raise LogError(f"in an event {_shown(self.data.get('event'))}, {name!r} {given}; it must be {what}")
-        return value
-
-    def text(self, name: str) -> str:
-        return str(self._get(name, "a text", str))
-
-    def text_or_none(self, name: str) -> str | None:
-        value: str | None = self._get(name, "a text or null", str, type(None))
-        return value
-
-    def flag(self, name: str) -> bool:
-        return bool(self._get(name, "true or false", bool))
-
-    def count(self, name: str) -> int:
-        value: int = self._get(name, "a whole number", int)
-        if value < 0:
-            raise LogError(f"in an event {_shown(self.data.get('event'))}, {name!r} is {value}; it cannot be negative")
-        return value
-
-    def count_or_none(self, name: str) -> int | None:
-        return None if self.data.get(name, 0) is None else self.count(name)
-
-    def number(self, name: str) -> float:
-        value = float(self._get(name, "a number", int, float))
-        if not math.isfinite(value):
-            raise LogError(f"in an event {_shown(self.data.get('event'))}, {name!r} is {value}; it must be finite")
-        return value
-
-    def object(self, name: str) -> dict[str, Any]:
-        value: dict[str, Any] = self._get(name, "an object", dict)
-        return value
-
-    def counts(self, name: str) -> tuple[int, ...]:
-        return tuple(
-            _Reader({"event": f"list {name}", "n": each}).count("n") for each in self._get(name, "a list", list)
-        )
-
-    def lists(self, name: str) -> list[list[Any]]:
-        value: list[Any] = self._get(name, "a list", list)
-        if not all(isinstance(each, list) for each in value):
-            raise LogError(f"{name!r} is {_shown(value)}; it must be a list of lists")
-        return value
-
-    def one_of(self, name: str, choices: tuple[str, ...]) -> Any:
-        value = self.text(name)
-        if value not in choices:
-            raise LogError(f"{name!r} is {value!r}; this version of onebit knows {', '.join(choices)}")
-        return value
-
-    def answer(self, name: str) -> Answer:
-        return _ANSWERS[self.one_of(name, tuple(_ANSWERS))]
-
-    def answer_or_label(self, name: str) -> Answer | int:
-        return self.answer(name) if isinstance(self.data.get(name), str) else self.count(name)
-
-    def status(self, name: str) -> RunStatus:
-        return RunStatus[self.one_of(name, tuple(each.name.lower() for each in RunStatus)).upper()]
-
-    def rater_and_token(self) -> tuple[str | None, str | None]:
-        return self.text_or_none("rater"), self.text_or_none("token")
-
-
-def _question(read: _Reader) -> Question:
+def _question(read: Reader) -> Question:
     return Question(
         read.count("id"),
         read.count("item"),
@@ -217,7 +152,7 @@ def _question(read: _Reader) -> Question:
     )
 
 
-def _check(read: _Reader, name: str) -> Checked | CheckAnswered | CheckUndone:
+def _check(read: Reader, name: str) -> Checked | CheckAnswered | CheckUndone:
     if name == "check undone":
         return CheckUndone(read.count("check_id"), read.text("rater"))
     if name == "check answered":
@@ -234,10 +169,10 @@ def _check(read: _Reader, name: str) -> Checked | CheckAnswered | CheckUndone:
     )
 
 
-def _epoch(read: _Reader) -> EpochRecord:
+def _epoch(read: Reader) -> EpochRecord:
     mixture = []
     for pair in read.lists("mixture"):
-        entry = _Reader({"event": "mixture", **dict(zip(("model", "mass"), pair, strict=False))})
+        entry = Reader({"event": "mixture", **dict(zip(("model", "mass"), pair, strict=False))})
         mixture.append((entry.count("model"), entry.number("mass")))
     return EpochRecord(
         number=read.count("number"),
@@ -250,7 +185,23 @@ def _epoch(read: _Reader) -> EpochRecord:
     )
 
 
-def _closing(read: _Reader) -> Closing:
+def _plan(read: Reader) -> EpochPlan:
+    plan = EpochPlan(
+        number=read.count("number"),
+        audits=read.flag("audits"),
+        items=read.counts("items"),
+        labels=read.counts("labels"),
+        propensities=read.numbers("propensities"),
+        guesses=read.counts("guesses"),
+        fresh=read.flags("fresh"),
+    )
+    columns = (plan.items, plan.labels, plan.propensities, plan.guesses, plan.fresh)
+    if len({len(column) for column in columns}) != 1 or not plan.items:
+        raise LogError(f"the plan of epoch {plan.number} has lists of different lengths, or is empty")
+    return plan
+
+
+def _closing(read: Reader) -> Closing:
     return Closing(
         epoch=read.count("epoch"),
         n_rounds=read.count("n_rounds"),
@@ -261,41 +212,59 @@ def _closing(read: _Reader) -> Closing:
     )
 
 
-def _created(read: _Reader) -> Created:
+def _selection(read: Reader) -> Setting:
+    return Setting(
+        eps=read.number("eps"),
+        delta=read.number("delta"),
+        protocol=read.one_of("protocol", get_args(Protocol)),
+        population=read.one_of("population", get_args(Population)),
+        passive=read.flag("passive"),
+        budget=read.count_or_none("budget"),
+        seed=read.count("seed"),
+        f_no=read.number("f_no"),
+        f_yes=read.number("f_yes"),
+    )
+
+
+def _training(read: Reader) -> TrainingSetting:
+    return TrainingSetting(
+        budget=read.count("budget"),
+        protocol=read.one_of("protocol", get_args(TrainingProtocol)),
+        target=read.number_or_none("target"),
+        audit=read.count_or_none("audit"),
+        delta=read.number("delta"),
+        seed=read.count("seed"),
+    )
+
+
+#: How the setting of each kind of study is read.
+SETTINGS: dict[Kind, Callable[[Reader], Setting | TrainingSetting]] = {"selection": _selection, "learning": _training}
+
+
+def _created(read: Reader) -> Created:
     version = read.count("version")
     if version != VERSION:
         raise LogError(
             f"the log has version {version}, and this version of onebit reads version {VERSION}; use the onebit that "
             "wrote it, or a newer one"
         )
-    setting, table = _Reader(read.object("setting")), _Reader(read.object("table"))
+    table, kind = Reader(read.object("table")), read.one_of("kind", get_args(Kind))
     return Created(
-        setting=Setting(
-            eps=setting.number("eps"),
-            delta=setting.number("delta"),
-            protocol=setting.one_of("protocol", get_args(Protocol)),
-            population=setting.one_of("population", get_args(Population)),
-            passive=setting.flag("passive"),
-            budget=setting.count_or_none("budget"),
-            seed=setting.count("seed"),
-            f_no=setting.number("f_no"),
-            f_yes=setting.number("f_yes"),
-        ),
+        setting=SETTINGS[kind](Reader(read.object("setting"))),
         learner=read.one_of("learner", get_args(LearnerName)),
         table=TableFacts(
             table.text("digest"), table.count("n_models"), table.count("n_items"), table.count("n_labels")
         ),
         overlap=read.count("overlap"),
-        kind=read.one_of("kind", get_args(Kind)),
+        kind=kind,
         version=version,
     )
 
 
 def _flat(record: Any) -> dict[str, Any]:
-    """The fields of a record, as they are."""
-    return {field.name: getattr(record, field.name) for field in fields(record)}
+    """The fields of a record; tuples become lists, as in JSON."""
+    return {field.name: _plain(getattr(record, field.name)) for field in fields(record)}
 
 
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
+def _plain(value: Any) -> Any:
+    return [_plain(each) for each in value] if isinstance(value, tuple) else value

@@ -10,13 +10,15 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from onebit.errors import InvalidInputError, OnebitError
-from onebit.records import Answer, Closing, EpochRecord, Question, RunStatus, Setting
+from onebit.records import Answer, Closing, EpochPlan, EpochRecord, Question, RunStatus, Setting, TrainingSetting
 
 #: The version of the events that this onebit writes and reads.
 VERSION = 1
 
-Kind = Literal["selection"]
-LearnerName = Literal["certified", "paper", "uniform"]
+#: What a study is for: to select the best of several models, or to learn one.
+Kind = Literal["selection", "learning"]
+SelectorName = Literal["certified", "paper", "uniform"]
+LearnerName = Literal["certified", "paper", "uniform", "networks"]
 
 
 class LogError(OnebitError):
@@ -25,7 +27,7 @@ class LogError(OnebitError):
 
 @dataclass(frozen=True, slots=True)
 class TableFacts:
-    """The table that a log belongs to: its digest and its size."""
+    """The table that a log belongs to: its digest and its size. What is learned from has no models."""
 
     digest: str
     n_models: int
@@ -40,19 +42,26 @@ class Created:
     ``overlap`` is the number of raters who answer each question.
     """
 
-    setting: Setting
+    setting: Setting | TrainingSetting
     learner: LearnerName
     table: TableFacts
     overlap: int = 1
     kind: Kind = "selection"
     version: int = VERSION
 
+    @property
+    def selection(self) -> Setting:
+        """The setting of a selection; LogError if this is no selection."""
+        if not isinstance(self.setting, Setting):
+            raise LogError(f"a selection is wanted, and this is a study of kind {self.kind}")
+        return self.setting
+
 
 @dataclass(frozen=True, slots=True)
 class EpochBegan:
     """An epoch was frozen, before its first example was drawn."""
 
-    record: EpochRecord
+    record: EpochRecord | EpochPlan
 
 
 @dataclass(frozen=True, slots=True)

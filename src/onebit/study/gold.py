@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeVar
 
 from onebit.errors import InvalidInputError
 from onebit.tables import ModelTable
+from onebit.tables.data import Data
+
+Table = TypeVar("Table", ModelTable, Data)
 
 
-def split_gold(table: ModelTable, column: str | None) -> tuple[ModelTable, dict[int, int]]:
+def split_gold(table: Table, column: str | None, labels: Sequence[str]) -> tuple[Table, dict[int, int]]:
     """The table without the column, which raters must not see, and the known labels by row."""
     if column is None:
         return table, {}
-    numbers = {label: number for number, label in enumerate(table.labels)}
+    numbers = {label: number for number, label in enumerate(labels)}
     known: dict[int, int] = {}
     for item in range(table.n_items):
         label = table.shown(item)[column]

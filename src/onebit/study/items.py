@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,6 +36,17 @@ class Item:
     image: Path | None = None
 
 
+class Shows(Protocol):
+    """What has rows that raters can be shown: a table of predictions, or examples to learn from."""
+
+    @property
+    def n_items(self) -> int: ...
+
+    def item_id(self, row: int, /) -> str: ...
+
+    def shown(self, row: int, /) -> dict[str, str]: ...
+
+
 def facts_of(table: ModelTable) -> TableFacts:
     return TableFacts(table.digest, table.n_models, table.n_items, table.n_labels)
 
@@ -46,10 +57,15 @@ def to_blocks(table: ModelTable, progress: Callable[[int, int], None] | None = N
     for number, first in enumerate(range(0, table.n_items, PER_BLOCK)):
         items = range(first, min(first + PER_BLOCK, table.n_items))
         yield PREDICTIONS, number, table.predictions[:, first : items.stop].astype(dtype).tobytes()
-        rows = [[table.item_id(item), table.shown(item)] for item in items]
-        yield ITEMS, number, zlib.compress(json.dumps(rows).encode(), level=1)
+        yield shown_block(table, number, items)
         if progress is not None:
             progress(items.stop, table.n_items)
+
+
+def shown_block(shows: Shows, number: int, rows: range) -> Block:
+    """What raters are shown of some rows."""
+    shown = [[shows.item_id(row), shows.shown(row)] for row in rows]
+    return ITEMS, number, zlib.compress(json.dumps(shown).encode(), level=1)
 
 
 def read_predictions(store: Store, study_id: int, facts: TableFacts, about: About) -> NDArray[np.signedinteger[Any]]:
@@ -105,7 +121,7 @@ def image_path(about: About, path: str) -> Path:
     return whole
 
 
-def check_images(table: ModelTable, about: About) -> None:
+def check_images(table: Shows, about: About) -> None:
     """Before anything is written: every image is below the root, and there."""
     if about.image is None:
         return

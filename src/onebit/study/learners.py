@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,8 +18,8 @@ from onebit.learners.paper import PaperLearner
 from onebit.learners.schedule import Plan, collecting_rounds, final_rounds, uniform_rounds
 from onebit.learners.uniform import UniformLearner
 from onebit.randomness import generator
-from onebit.records import Setting
-from onebit.study.events import LearnerName
+from onebit.records import Setting, TrainingSetting
+from onebit.study.events import LearnerName, SelectorName
 
 #: Confirmed samples of the paper's phase 1, for each label: enough for a variance bound near 2.
 CONFIRMED_PER_LABEL = 20
@@ -31,10 +31,17 @@ class Selection:
 
     learner: Learner[Any]
     rows: NDArray[np.int64]
+    predictions: NDArray[np.integer]
 
     def row(self, item: int) -> int:
         """The table's row (counted from 0) of the learner's item."""
         return int(self.rows[item])
+
+    def plausible_labels(self, row: int) -> list[int]:
+        """The labels that models predict for a row."""
+        said = np.unique(self.predictions[:, row])
+        labels: list[int] = said[said >= 0].tolist()
+        return labels
 
 
 def build_selection(
@@ -45,21 +52,25 @@ def build_selection(
     On a pool, the learner's items are the rows of the table. On a stream each row is drawn once, in an order that the
     seed fixes: the learner's item k is the k-th of that order. A budget bounds the number of answers for every learner.
     """
+    if learner not in get_args(SelectorName):
+        raise InvalidInputError(f"the learner is {learner!r}; it must be one of {', '.join(get_args(SelectorName))}")
     hypotheses = PredictionTable(predictions, n_labels)
     rows = table_rows(setting, hypotheses.n_items)
     items: ItemSource = Stream(rows.tolist()) if setting.population == "stream" else Pool(rows)
     if learner == "certified":
-        return Selection(_certified(setting, hypotheses, items), rows)
+        return Selection(_certified(setting, hypotheses, items), rows, predictions)
     _refuse_what_only_certified_has(setting, learner)
     if learner == "paper":
-        return Selection(PaperLearner(hypotheses, items, paper_plan(setting, hypotheses), seed=setting.seed), rows)
+        paper = PaperLearner(hypotheses, items, paper_plan(setting, hypotheses), seed=setting.seed)
+        return Selection(paper, rows, predictions)
     n_rounds = setting.budget or uniform_rounds(n_labels, hypotheses.n_hypotheses, setting.eps, setting.delta)
-    return Selection(UniformLearner(hypotheses, items, n_rounds, delta=setting.delta, seed=setting.seed), rows)
+    uniform = UniformLearner(hypotheses, items, n_rounds, delta=setting.delta, seed=setting.seed)
+    return Selection(uniform, rows, predictions)
 
 
-def table_rows(setting: Setting, n_items: int) -> NDArray[np.int64]:
+def table_rows(setting: Setting | TrainingSetting, n_items: int) -> NDArray[np.int64]:
     """Which row of the table each of the learner's items is; shape (n_items,)."""
-    if setting.population == "stream":
+    if isinstance(setting, Setting) and setting.population == "stream":
         return generator(setting.seed, "stream order").permutation(n_items)
     return np.arange(n_items)
 

@@ -11,12 +11,21 @@ from numpy.typing import ArrayLike
 
 from onebit.errors import InvalidInputError
 from onebit.records import Population, Protocol, Setting
-from onebit.study.about import About, Gold, Label, about_from_json, about_to_json, check_raters
-from onebit.study.events import Created, LearnerName
-from onebit.study.items import check_images, facts_of, read_predictions, to_blocks
+from onebit.study.about import (
+    About,
+    Gold,
+    about_from_json,
+    about_to_json,
+    check_gold,
+    check_raters,
+    described,
+)
+from onebit.study.events import Created, SelectorName
+from onebit.study.items import check_images, facts_of, to_blocks
 from onebit.study.learners import build_selection
 from onebit.study.store import Entry, Store
 from onebit.study.study import Study
+from onebit.study.tasks import build_task
 from onebit.tables.record import ModelTable, make_table, narrow
 
 #: Where studies are kept if nobody says.
@@ -37,7 +46,7 @@ def create_study(
     delta: float = 0.05,
     protocol: Protocol = "one-shot",
     population: Population = "pool",
-    learner: LearnerName = "certified",
+    learner: SelectorName = "certified",
     budget: int | None = None,
     seed: int = 0,
     f_no: float = 0.0,
@@ -67,7 +76,7 @@ def create_study(
     setting = Setting(eps, delta, protocol, population, False, budget, seed, f_no, f_yes)
     about = About(
         models=models.models,
-        labels=_described(models.labels, descriptions or {}),
+        labels=described(models.labels, descriptions or {}),
         instructions=instructions,
         lease_seconds=lease_seconds,
         gold=tuple(Gold(int(item), int(label)) for item, label in (gold or {}).items()),
@@ -77,7 +86,7 @@ def create_study(
         image_root=None if image_root is None else str(Path(image_root).resolve()),
     )
     check_raters(setting, about, overlap)
-    _check_gold(about, models)
+    check_gold(about, models.n_items)
     check_images(models, about)
     # It refuses what cannot be run, before anything is written.
     build_selection(setting, learner, models.predictions, models.n_labels)
@@ -85,7 +94,7 @@ def create_study(
     store = Store(storage_url(storage))
     try:
         entry = store.create(name, about_to_json(about), [created], to_blocks(models, progress))
-        return _open(store, entry)
+        return open_study(store, entry)
     except BaseException:
         store.close()
         raise
@@ -98,22 +107,22 @@ def load_study(name: str, *, storage: str | None = None, read_only: bool = False
     """
     store = Store(storage_url(storage))
     try:
-        return _open(store, store.entry(name), read_only)
+        return open_study(store, store.entry(name), read_only)
     except BaseException:
         store.close()
         raise
 
 
-def _open(store: Store, entry: Entry, read_only: bool = False) -> Study:
+def open_study(store: Store, entry: Entry, read_only: bool = False) -> Study:
+    """Open a study of a store, which the study then closes."""
     lock = None if read_only else store.lock(entry)
     try:
         log = list(store.events(entry.id))
         if not log or not isinstance(log[0], Created):
             raise InvalidInputError(f"the study {entry.name!r} was deleted meanwhile")
-        created, about = log[0], about_from_json(entry.about)
-        predictions = read_predictions(store, entry.id, created.table, about)
-        selection = build_selection(created.setting, created.learner, predictions, created.table.n_labels)
-        return Study(store, entry, log, about, selection, predictions, lock)
+        about = about_from_json(entry.about)
+        task, snapshots = build_task(store, entry.id, log, about)
+        return Study(store, entry, log, about, task, lock, snapshots)
     except BaseException:
         if lock is not None:
             lock.release()
@@ -131,19 +140,3 @@ def _table_of(predictions: ArrayLike) -> ModelTable:
     labels = tuple(str(label) for label in range(n_labels))
     compact = np.maximum(array, -1).astype(narrow(n_labels))
     return make_table(compact, names, labels, None, "the predictions")
-
-
-def _described(labels: tuple[str, ...], descriptions: Mapping[str, str]) -> tuple[Label, ...]:
-    unknown = sorted(set(descriptions) - set(labels))
-    if unknown:
-        raise InvalidInputError(f"there is a description of {unknown[0]!r}, which is no label; labels are {labels[:9]}")
-    return tuple(Label(label, descriptions.get(label, "")) for label in labels)
-
-
-def _check_gold(about: About, table: ModelTable) -> None:
-    for gold in about.gold:
-        if not (0 <= gold.item < table.n_items and 0 <= gold.label < table.n_labels):
-            raise InvalidInputError(
-                f"gold says that row {gold.item} has label {gold.label}; rows are 0 to {table.n_items - 1}, labels are "
-                f"0 to {table.n_labels - 1}"
-            )

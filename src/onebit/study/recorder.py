@@ -1,20 +1,22 @@
 """A learner whose every step is in a log before it is acknowledged; and a log replayed into a learner.
 
 Questions depend on the order of asks and answers, so that order, as the log has it, is the truth. Replaying asks the
-same again, and checks that every question comes out as it was logged, to the last bit.
+same again, and checks that every question comes out as it was logged, to the last bit. Where a model is trained on the
+way, the log has what each epoch asks, and the replay checks that it may have been asked.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from onebit.errors import InvalidInputError, OnebitError, check_count
 from onebit.learners.base import Learner
 from onebit.learners.certified import CertifiedLearner
-from onebit.records import Answer, Closing, EpochRecord, Question, RunStatus, Status
+from onebit.learners.training.learner import TrainingLearner
+from onebit.records import Answer, Closing, EpochPlan, EpochRecord, Question, RunStatus, Status
 from onebit.study.event_json import to_json
 from onebit.study.events import Answered, Asked, Closed, EpochBegan, Event, Finished, LogError, Undone
 
@@ -156,8 +158,8 @@ class Recorder:
                 del self.open[number]
                 self._unheld.pop(number, None)
             case Undone(question_id=number):
-                if not isinstance(self.learner, CertifiedLearner):
-                    raise InvalidInputError("answers can be taken back in runs of the certified learner only")
+                if not isinstance(self.learner, CertifiedLearner | TrainingLearner):
+                    raise InvalidInputError("the answers of this learner are used at once and cannot be taken back")
                 self.learner.untell(number)
                 del self.answers[number]
                 self.open[number] = self._unheld[number] = self.questions[number]
@@ -170,7 +172,7 @@ class _Replay:
 
     def __init__(self, learner: Learner[Any], sink: Sink | None) -> None:
         self.recorder = Recorder(learner, sink)
-        self._epochs: list[EpochRecord] = []
+        self._epochs: list[EpochRecord | EpochPlan] = []
         self._closings: list[Closing] = []
         self._asked: list[Question] = []
 
@@ -180,6 +182,9 @@ class _Replay:
                 # Asked for together further on: learners ask the same, one at a time or many.
                 self._asked.append(question)
             case EpochBegan(record=record):
+                if isinstance(record, EpochPlan) and isinstance(self.recorder.learner, TrainingLearner):
+                    self._ask_again()
+                    self.recorder.learner.adopt(record)
                 self._epochs.append(record)
             case Closed(closing=closing):
                 self._closings.append(closing)
@@ -205,6 +210,10 @@ class _Replay:
 
     def _ask_again(self) -> None:
         logged, self._asked = self._asked, []
+        if isinstance(self.recorder.learner, TrainingLearner):
+            self.recorder.learner.ask_again(logged)
+            self.recorder._add(logged)
+            return
         while logged:
             asked = self.recorder.learner.ask(len(logged))
             if isinstance(asked, Status):
@@ -233,5 +242,7 @@ def replay(events: Iterable[Event], learner: Learner[Any], sink: Sink | None = N
     return state.end()
 
 
-def _epochs_of(learner: Learner[Any]) -> tuple[list[EpochRecord], list[Closing]]:
-    return (learner.epochs, learner.closings) if isinstance(learner, CertifiedLearner) else ([], [])
+def _epochs_of(learner: Learner[Any]) -> tuple[Sequence[EpochRecord | EpochPlan], Sequence[Closing]]:
+    if isinstance(learner, CertifiedLearner):
+        return learner.epochs, learner.closings
+    return (learner.epochs, ()) if isinstance(learner, TrainingLearner) else ((), ())

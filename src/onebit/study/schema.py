@@ -27,7 +27,7 @@ events = Table(
     Column("written_at", Text, nullable=False),
 )
 
-#: The table of predictions and what raters are shown of items, so many items a block.
+#: Predictions or features and what raters are shown of items, so many items a block; and the snapshot of a model.
 blocks = Table(
     "blocks",
     metadata,

@@ -7,7 +7,8 @@ from typing import Any
 
 from onebit.learners.base import Result
 from onebit.learners.certified import CertifiedResult
-from onebit.records import RunStatus
+from onebit.learners.training.learner import TrainingResult
+from onebit.records import RunStatus, Setting, TrainingSetting
 from onebit.study.about import About
 from onebit.study.events import Created
 from onebit.study.quality import Quality, RaterQuality, warnings
@@ -38,8 +39,79 @@ class StudyStatus:
     warnings: tuple[str, ...]
 
 
-def status_of(name: str, created: Created, about: About, result: Result, n_open: int, quality: Quality) -> StudyStatus:
+@dataclass(frozen=True, slots=True)
+class LearningStatus:
+    """The state of a study that trains a classifier.
+
+    ``accuracy`` (low, high) holds for the classifier as it is now, as ``promise`` says; None if it was trained since
+    the last audit. ``recent_accuracy`` estimates it without a promise, and ``progress`` has that estimate for numbers
+    of answers so far. ``n_verified`` labels were confirmed; ``yes_rate`` is the share of yes among the last answers.
+    """
+
+    name: str
+    status: RunStatus
+    promise: str
+    protocol: str
+    budget: int
+    target: float | None
+    delta: float
+    accuracy: tuple[float, float] | None
+    recent_accuracy: float | None
+    yes_rate: float | None
+    n_verified: int
+    n_items: int
+    n_labels: int
+    n_answers: int
+    n_open: int
+    n_cant_tell: int
+    progress: tuple[tuple[int, float], ...]
+    raters: tuple[RaterQuality, ...]
+    warnings: tuple[str, ...]
+
+
+def status_of(
+    name: str, created: Created, about: About, result: Result, n_open: int, quality: Quality
+) -> StudyStatus | LearningStatus:
     """Put together what the learner knows and what is known about raters."""
+    setting = created.setting
+    if isinstance(setting, TrainingSetting):
+        if not isinstance(result, TrainingResult):
+            raise TypeError(f"the result of a learning study is {type(result).__name__}")
+        return _learning_status(name, created, setting, result, n_open, quality)
+    return _selection_status(name, created, setting, about, result, n_open, quality)
+
+
+def _learning_status(
+    name: str, created: Created, setting: TrainingSetting, result: TrainingResult, n_open: int, quality: Quality
+) -> LearningStatus:
+    raters = quality.raters()
+    return LearningStatus(
+        name=name,
+        status=result.status,
+        promise=result.promise,
+        protocol=setting.protocol,
+        budget=setting.budget,
+        target=setting.target,
+        delta=setting.delta,
+        accuracy=None if result.accuracy is None else (result.accuracy.low, result.accuracy.high),
+        recent_accuracy=result.recent_accuracy,
+        yes_rate=result.recent_yes_rate,
+        n_verified=len(result.verified),
+        n_items=created.table.n_items,
+        n_labels=created.table.n_labels,
+        n_answers=result.n_answers,
+        n_open=n_open,
+        n_cant_tell=result.n_cant_tell,
+        progress=result.progress,
+        raters=raters,
+        # Answers are taken to be right, so any error that is sure is worth a word.
+        warnings=tuple(warnings(raters, 0.0, 0.0)),
+    )
+
+
+def _selection_status(
+    name: str, created: Created, setting: Setting, about: About, result: Result, n_open: int, quality: Quality
+) -> StudyStatus:
     certified = result if isinstance(result, CertifiedResult) else None
     raters = quality.raters()
     forecast = getattr(result, "forecast", None)
@@ -47,7 +119,7 @@ def status_of(name: str, created: Created, about: About, result: Result, n_open:
         name=name,
         status=result.status,
         promise=result.promise,
-        eps=created.setting.eps,
+        eps=setting.eps,
         certified_eps=result.achieved_eps,
         chosen=_chosen(about, result),
         survivors=None if certified is None else tuple(about.models[h] for h in certified.survivors),
@@ -58,12 +130,20 @@ def status_of(name: str, created: Created, about: About, result: Result, n_open:
         n_cant_tell=None if certified is None else certified.n_cant_tell,
         forecast=None if forecast is None else (forecast.low, forecast.middle, forecast.high),
         raters=raters,
-        warnings=tuple(warnings(raters, created.setting.f_no, created.setting.f_yes)),
+        warnings=tuple(warnings(raters, setting.f_no, setting.f_yes)),
     )
 
 
 def summary_of(about: About, result: Result) -> dict[str, Any]:
     """What the last event of a study says."""
+    if isinstance(result, TrainingResult):
+        accuracy = result.accuracy
+        return {
+            "accuracy": None if accuracy is None else [accuracy.low, accuracy.high],
+            "n_answers": result.n_answers,
+            "n_verified": len(result.verified),
+            "promise": result.promise,
+        }
     certified = result if isinstance(result, CertifiedResult) else None
     return {
         "chosen": list(_chosen(about, result)),

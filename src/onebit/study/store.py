@@ -24,7 +24,7 @@ from onebit.study.locks import Lock, take_lock
 
 #: Events read from the database at a time.
 AT_A_TIME = 10_000
-#: The table's block kinds: the predictions of some items, and what raters are shown of them.
+#: A block of a table: its kind (predictions or features of some items, what raters are shown of them), number, bytes.
 Block = tuple[str, int, bytes]
 
 
@@ -143,6 +143,15 @@ class Store:
         if data is None:
             raise StoreError(f"block {number} of the {kind} of a study is missing; restore the store from a backup")
         return data
+
+    def replace_block(self, study_id: int, block: Block) -> None:
+        """Keep a block instead of the one of its kind and number."""
+        kind, number, data = block
+        table = schema.blocks
+        chosen = (table.c.study_id == study_id) & (table.c.kind == kind) & (table.c.number == number)
+        with self.writing() as connection:
+            connection.execute(delete(table).where(chosen))
+            connection.execute(insert(table), {"study_id": study_id, "kind": kind, "number": number, "data": data})
 
     def check(self) -> None:
         """StoreError if the database finds itself damaged."""

@@ -43,8 +43,10 @@ from onebit.study.learners import Selection
 from onebit.study.locks import Lock
 from onebit.study.quality import Quality
 from onebit.study.recorder import replay
-from onebit.study.status import StudyStatus, status_of, summary_of
+from onebit.study.status import LearningStatus, StudyStatus, status_of, summary_of
 from onebit.study.store import Entry, Store
+from onebit.study.tasks import Task
+from onebit.study.training import Snapshots
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +89,9 @@ class Study:
         entry: Entry,
         log: list[Event],
         about: About,
-        selection: Selection,
-        predictions: NDArray[np.integer],
+        task: Task,
         lock: Lock | None,
+        snapshots: Snapshots | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         created = log[0]
@@ -97,16 +99,16 @@ class Study:
             raise InvalidInputError(f"the log of {entry.name!r} does not begin with its creation; restore a backup")
         self.name, self.created, self.about = entry.name, created, about
         self.items: Items = Items(store, entry.id, about)
-        self.predictions = predictions
-        self._store, self._entry, self._selection, self._clock = store, entry, selection, clock
+        self.task = task
+        self._store, self._entry, self._clock, self._snapshots = store, entry, clock, snapshots
         self._lock, self._writer_lock = threading.RLock(), lock
-        self._recorder = replay(log, selection.learner)
+        self._recorder = replay(log, task.learner)
         self._desk = Desk(created.overlap, about.lease_seconds)
         self._desk.resume(log, clock())
         self._quality = Quality()
         for event in log:
             self._quality.take(event)
-        self._checks = Checks(about, predictions, selection.rows, created.setting.seed)
+        self._checks = Checks(about, task, created.setting.seed)
         self._batch: list[Event] = []
         self._commit = GroupCommit(lambda first, events: store.append(entry.id, first, events), len(log))
         self._tells_raters_apart = created.overlap > 1 or about.has_checks
@@ -178,12 +180,19 @@ class Study:
         with self._step(reads_only=True):
             return self._read_result()
 
-    def status(self) -> StudyStatus:
+    def status(self) -> StudyStatus | LearningStatus:
         """What is known now, in the names of models and raters."""
         with self._step(reads_only=True):
             return status_of(
                 self.name, self.created, self.about, self._read_result(), len(self._recorder.open), self._quality
             )
+
+    @property
+    def predictions(self) -> NDArray[np.integer]:
+        """The predictions (N, n) of the models of a selection; a learning study has no models."""
+        if not isinstance(self.task, Selection):
+            raise InvalidInputError(f"the study {self.name!r} learns a classifier and has no models to select from")
+        return self.task.predictions
 
     def item(self, row: int) -> Item:
         """What raters are shown of a row of the table."""
@@ -221,8 +230,12 @@ class Study:
             finally:
                 batch, self._batch = self._batch, []
                 # Who only reads sees epochs close that the writer will find closed too.
-                ticket = self._commit.put(batch) if self._writer_lock is not None else 0
+                writes = self._writer_lock is not None
+                ticket = self._commit.put(batch) if writes else 0
+                snapshot = self._snapshots.due() if writes and self._snapshots is not None else None
         self._commit.wait(ticket)
+        if snapshot is not None and self._snapshots is not None:
+            self._snapshots.keep(snapshot)
 
     def _note(self, *events: Event) -> None:
         for event in events:
@@ -267,7 +280,7 @@ class Study:
         return self._desk.cards[-1]
 
     def _offer(self, card: Card, rater: str | None) -> Offer:
-        item = card.ask.item if isinstance(card.ask, Checked) else self._selection.row(card.ask.item)
+        item = card.ask.item if isinstance(card.ask, Checked) else self.task.row(card.ask.item)
         return Offer(card.id, item, card.ask.label, rater)
 
     def _is_repeated(self, card: Card, said: Given, rater: str | None, token: str | None) -> bool:
@@ -308,7 +321,7 @@ class Study:
         return True
 
     def _read_result(self) -> Any:
-        result = self._selection.learner.result
+        result = self.task.learner.result
         self._recorder.note_epochs()
         self._note(*self._recorder.drain())
         return result

@@ -98,6 +98,13 @@ def read_data(path: str | Path, wanted: Wanted) -> Data:
     raise InvalidInputError(f"{file} ends in {suffix or 'nothing'!r}; data end in .csv, .parquet or .npz")
 
 
+def data_of(examples: Any) -> Data:
+    """Examples that are at hand: numbers (n, ...), or n texts."""
+    x = np.asarray(examples)
+    x = _examples("the examples", x)
+    return Data(x, (), None, _digest(x), None, {"text": tuple(x.tolist())} if x.ndim == 1 else {})
+
+
 def _from_csv(path: Path) -> tuple[tuple[str, ...], list[Any]]:
     names, n_header_lines = _header(path)
     invalid: list[Any] = []
@@ -246,24 +253,24 @@ def _from_npz(path: Path, wanted: Wanted) -> Data:
     for name in (EXAMPLES, *([LABELS] if wanted.label else [])):
         if name not in arrays:
             raise InvalidInputError(f"{path.name} has no array {name!r}; X are the examples and y their labels")
-    x = _npz_examples(path, arrays[EXAMPLES])
+    x = _examples(f"{path.name}: X", arrays[EXAMPLES])
     labels = _npz_labels(path, arrays[LABELS], len(x)) if wanted.label else None
     shown = {"text": tuple(x.tolist())} if x.ndim == 1 else {}
     return Data(x, (), labels, _digest(x), None, shown)
 
 
-def _npz_examples(path: Path, x: NDArray[Any]) -> NDArray[Any]:
+def _examples(where: str, x: NDArray[Any]) -> NDArray[Any]:
     if x.dtype.kind == "U" and x.ndim == 1 and x.size:
         return x.astype(object)
     if x.dtype.kind not in "iufb" or x.ndim < 2 or x.size == 0:
         raise InvalidInputError(
-            f"{path.name}: X has shape {x.shape} and type {x.dtype}; it must be numbers, one row for each example, or "
+            f"{where} has shape {x.shape} and type {x.dtype}; it must be numbers, one row for each example, or "
             "one text for each"
         )
     flat: NDArray[np.float64] = x.reshape(len(x), -1).astype(np.float64)
     if not np.isfinite(flat).all():
         row, column = (int(each) for each in np.argwhere(~np.isfinite(flat))[0])
-        raise InvalidInputError(f"{path.name}: X has {flat[row, column]} in row {row}, place {column}; fill it in")
+        raise InvalidInputError(f"{where} has {flat[row, column]} in row {row}, place {column}; fill it in")
     return flat
 
 

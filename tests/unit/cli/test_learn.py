@@ -186,10 +186,10 @@ def test_predict_refuses_what_is_no_model_of_ours(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="no model, or damaged"):
         invoke("predict", model, data)
     skops.io.dump({"format": "onebit classifier 1", "classifier": FunctionTransformer(os.system)}, model)
-    with pytest.raises(InvalidInputError, match=r"holds the type .*system, which onebit learn never writes"):
+    with pytest.raises(InvalidInputError, match=r"holds the type .*system, which onebit never writes"):
         invoke("predict", model, data)
     skops.io.dump({"other": 1}, model)
-    with pytest.raises(InvalidInputError, match="no model that onebit learn wrote"):
+    with pytest.raises(InvalidInputError, match="no model that onebit wrote"):
         invoke("predict", model, data)
     assert not (tmp_path / "animals.predictions.csv").exists()
 

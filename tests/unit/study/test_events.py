@@ -10,7 +10,7 @@ import pytest
 from tests.unit.study.runs import FACTS, FOLLOW_UP, ONE_SHOT, created
 
 from onebit.errors import InvalidInputError
-from onebit.records import Answer, Closing, EpochRecord, Question, RunStatus, Setting
+from onebit.records import Answer, Closing, EpochPlan, EpochRecord, Question, RunStatus, Setting, TrainingSetting
 from onebit.study.event_json import from_json, to_json
 from onebit.study.events import (
     Answered,
@@ -49,6 +49,8 @@ EVENTS: list[Event] = [
     Checked(1, 3, 2, "ann", Answer.NO, repeats=0),
     CheckAnswered(0, Answer.NO, "ann", "t3"),
     Closed(Closing(0, 64, 31, 2, (0, 2), 0.031)),
+    Created(TrainingSetting(900, "follow-up", target=0.9, audit=50, seed=3), "networks", FACTS, kind="learning"),
+    EpochBegan(EpochPlan(1, False, (3, 7), (0, 4), (0.1 + 0.2, 1.0), (0, 2), (True, False))),
     Finished(RunStatus.BUDGET, {"chosen": "a", "certified_eps": None}),
 ]
 
@@ -86,6 +88,9 @@ def without(event: Event, field: str) -> dict[str, Any]:
         (changed(EVENTS[2], mixture=[[0]]), "'mass' is missing"),
         (changed(EVENTS[2], mixture=[3]), "list of lists"),
         (changed(EVENTS[-1], status="won"), "won"),
+        (changed(EVENTS[-2], items=[3]), "different lengths"),
+        (changed(EVENTS[-2], fresh=[True, 1]), "true or false"),
+        (changed(EVENTS[-3], setting={}), "'budget' is missing"),
         (without(EVENTS[3], "label"), "'label' is missing"),
         (without(EVENTS[4], "rater"), "'rater' is missing"),
     ],

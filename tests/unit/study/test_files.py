@@ -97,7 +97,7 @@ def test_the_log_in_every_format_says_the_same(tmp_path: Path, storage: str, stu
     assert [event["event"] for event in events] == [row["event"] for row in rows]
     asked = next(row for row in rows if row["event"] == "asked")
     event = events[asked["seq"]]
-    row = int(study._selection.rows[event["item"]])
+    row = study.task.row(event["item"])
     assert asked["item"] == f"+item {row}"
     assert asked["label"] == LABELS[event["label"]]
     assert asked["propensity"] == event["propensity"]
@@ -212,12 +212,12 @@ def test_faults_in_jsonl_name_the_line(tmp_path: Path, lines: list[str], said: s
 def test_gold_comes_from_a_column_that_raters_do_not_see(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("known,text,a,b\nx,one,x,y\n,two,y,y\ny,three,x,y\n")
-    table, known = split_gold(read_items(path, show=["known", "text"]), "known")
+    table, known = split_gold(read_items(path, show=["known", "text"]), "known", ("x", "y"))
     assert known == {0: 0, 2: 1}
     assert table.shown(0) == {"text": "one"}
     path.write_text("known,a,b\nz,x,y\n")
     with pytest.raises(InvalidInputError, match=r"row 1.*'z' is no label"):
-        split_gold(read_items(path, show=["known"]), "known")
+        split_gold(read_items(path, show=["known"]), "known", ("x", "y"))
 
 
 def images(tmp_path: Path, first: str) -> Any:

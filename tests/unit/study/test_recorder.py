@@ -158,9 +158,9 @@ def test_an_undone_question_is_given_again_first() -> None:
     assert recorder.open == {first[1].id: first[1]}
 
 
-def test_only_the_certified_learner_takes_answers_back() -> None:
+def test_a_learner_that_uses_answers_at_once_takes_none_back() -> None:
     recorder, _ = recorded("uniform", 3)
-    with pytest.raises(InvalidInputError, match="certified"):
+    with pytest.raises(InvalidInputError, match="used at once"):
         recorder.undo(next(iter(recorder.answers)))
 
 

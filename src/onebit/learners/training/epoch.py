@@ -1,41 +1,64 @@
-"""One epoch of training: its items, what is asked about each, and how the questions are drawn."""
+"""One epoch of training: its plan, how far it is, and how the labels of its questions are drawn."""
 
 from __future__ import annotations
 
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from onebit.learners.training.model import Bools, Floats, Ints, Model
+from onebit.records import Answer, EpochPlan, Question
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class TrainingEpoch:
-    """The items of an epoch and what is asked about each: ``label`` with ``propensity``; shape (n,).
+    """An epoch, and which of its places come next.
 
-    ``belief`` (n, K) is what the model believed when the epoch began; ``fresh`` says which items are a random sample
-    that was never asked about before. ``n_asked`` counts the questions; ``hit`` is 1 over the propensity where the
-    first was about the best guess and the answer was yes. ``ready`` are the places of the next questions.
+    ``belief`` (n, K) is what the model believes of the items; None for a plan out of a log, until it is needed.
+    ``next_label`` is None where it is the likeliest that is left.
     """
 
-    audits: bool
-    items: Ints
-    label: Ints
-    propensity: Floats
-    belief: Floats
-    fresh: Bools
-    n_asked: Ints
-    hit: Floats
-    ready: deque[int]
+    plan: EpochPlan
+    belief: Floats | None
+    ready: deque[int] = field(init=False)
+    next_label: list[int | None] = field(init=False)
+    #: The place of each question, in the order asked, and the last question about each place.
+    place_of: dict[int, int] = field(default_factory=dict)
+    last_asked: dict[int, int] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        self.ready = deque(range(len(self.plan.items)))
+        self.next_label = list(self.plan.labels)
 
-def begin_epoch(items: Ints, label: Ints, propensity: Floats, belief: Floats, fresh: Bools | None) -> TrainingEpoch:
-    """An epoch of which nothing is asked yet; ``fresh`` is None for an audit, whose items all are."""
-    n = items.size
-    seen = np.ones(n, dtype=np.bool_) if fresh is None else fresh
-    n_asked, hit = np.zeros(n, dtype=np.int64), np.zeros(n)
-    return TrainingEpoch(fresh is None, items, label, propensity, belief, seen, n_asked, hit, deque(range(n)))
+    def ask(self, number: int, label: int) -> Question:
+        """The question about the next place."""
+        place = self.ready.popleft()
+        self.place_of[number], self.last_asked[place] = place, number
+        return Question(number, self.plan.items[place], label, self.plan.propensities[place], self.plan.number)
+
+    def ask_next_label(self, question_id: int) -> None:
+        """Ask about the item of a question again, about another label."""
+        place = self.place_of[question_id]
+        self.next_label[place] = None
+        self.ready.append(place)
+
+    def n_asked(self) -> Ints:
+        """How many questions were asked about each place."""
+        return np.bincount(list(self.place_of.values()), minlength=len(self.plan.items))
+
+    def hits(self, questions: list[Question], answers: list[Answer | int | None]) -> Floats:
+        """For each place: 1 over the propensity where the first question was about the guess and the answer yes.
+
+        Its mean over fresh items has the model's accuracy as its expectation.
+        """
+        hits, seen = np.zeros(len(self.plan.items)), set[int]()
+        for question, answer in zip(questions, answers, strict=True):
+            place = self.place_of[question.id]
+            if place not in seen and answer is Answer.YES and question.label == self.plan.guesses[place]:
+                hits[place] = 1 / question.propensity
+            seen.add(place)
+        return hits
 
 
 def best_possible(belief: Floats, possible: Bools) -> Ints:

@@ -24,6 +24,8 @@ class Features:
     """
 
     def __init__(self, x: Any, seed: int) -> None:
+        #: The number of columns that are wanted; None for texts.
+        self.n_columns = None if is_text(x) else int(x.shape[1])
         self._before: Any = None
         if is_text(x) or issparse(x):
             weighted = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit(x) if is_text(x) else None

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from onebit.errors import AlreadyAnsweredError, InvalidInputError
+from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuestionError
 from onebit.learners.base import run
 from onebit.learners.training.epoch import draw_guesses
-from onebit.learners.training.learner import TrainingLearner, TrainingProtocol
+from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Floats, Known
 from onebit.raters import SimulatedRater
-from onebit.records import Answer, Question, RunStatus, Status
+from onebit.records import Answer, Question, RunStatus, Status, TrainingProtocol
 
 
 class Memory:
@@ -134,6 +135,98 @@ def test_a_target_stops_the_run_once_an_audit_shows_it() -> None:
     assert wrong.status is RunStatus.BUDGET
     assert wrong.accuracy is not None
     assert wrong.accuracy.high < 0.8
+
+
+@pytest.mark.parametrize("protocol", ["one-shot", "follow-up"])
+def test_an_answer_that_was_taken_back_never_counted(protocol: TrainingProtocol) -> None:
+    plain, wavering = learner(protocol), learner(protocol)
+    while isinstance(questions := plain.ask(3), tuple):
+        assert wavering.ask(3) == questions
+        for question in questions:
+            said = SimulatedRater(TRUTH)(question)
+            plain.tell(question.id, said)
+            for wrong in (Answer.NO, Answer.YES, Answer.CANT_TELL):
+                wavering.tell(question.id, wrong)
+                wavering.untell(question.id)
+            wavering.tell(question.id, said)
+    assert wavering.epochs == plain.epochs
+    assert wavering.result.verified == plain.result.verified
+    assert wavering.result.accuracy == plain.result.accuracy
+    assert wavering.result.n_cant_tell == 0
+
+
+def test_an_answer_that_was_built_on_stands() -> None:
+    trained = learner("follow-up", audit=0)
+    (first,) = asked(trained, 1)
+    with pytest.raises(UnknownQuestionError, match="no answer"):
+        trained.untell(first.id)
+    trained.tell(first.id, Answer.NO)
+    again = next(question for question in asked(trained, 50) if question.item == first.item)
+    with pytest.raises(UnknownQuestionError, match="next label was already asked"):
+        trained.untell(first.id)
+    trained.tell(again.id, Answer.NO)
+    # The last answer about the item can go, the one before cannot.
+    with pytest.raises(UnknownQuestionError, match="next label was already asked"):
+        trained.untell(first.id)
+    trained.untell(again.id)
+    one_shot = learner("one-shot", audit=0)
+    questions = asked(one_shot, 50)
+    for question in questions:
+        one_shot.tell(question.id, Answer.YES)
+    assert asked(one_shot, 1)[0].epoch == 1
+    with pytest.raises(UnknownQuestionError, match="same epoch"):
+        one_shot.untell(questions[0].id)
+
+
+def asked(trained: TrainingLearner, n: int) -> tuple[Question, ...]:
+    questions = trained.ask(n)
+    assert isinstance(questions, tuple)
+    return questions
+
+
+@pytest.mark.parametrize("protocol", ["one-shot", "follow-up"])
+def test_a_run_is_gone_through_again_without_its_model(protocol: TrainingProtocol) -> None:
+    """By the plans of its epochs, its questions and the answers."""
+    truth = np.tile(TRUTH, 20)
+    options: dict = {"budget": 5000, "target": 0.95, "audit": 200, "protocol": protocol}
+    first = TrainingLearner(Memory(5, knows=truth), np.arange(truth.size), 5, **options)
+    result = run(first, SimulatedRater(truth), at_a_time=7)
+    ignorant = Memory(5)
+    again = TrainingLearner(ignorant, np.arange(truth.size), 5, **options)
+    again.restore(len(first.epochs))
+    for plan in first.epochs:
+        again.adopt(plan)
+        for question in (each for each in first._ledger.questions if each.epoch == plan.number):
+            again.ask_again([question])
+            again.tell(question.id, SimulatedRater(truth)(question))
+    assert ignorant.taught == [0]
+    assert any(plan.audits for plan in first.epochs[:-5])
+    for name in ("status", "n_answers", "accuracy", "recent_accuracy", "verified", "progress"):
+        assert getattr(again.result, name) == getattr(result, name)
+
+
+def test_a_course_that_cannot_have_been_is_refused() -> None:
+    first = learner("one-shot")
+    questions = asked(first, 3)
+    plan = first.epochs[0]
+    for other in (
+        replace(plan, items=(*plan.items[1:], plan.items[0])),
+        replace(plan, number=1),
+        replace(plan, audits=True),
+        replace(plan, fresh=(False,) * len(plan.fresh)),
+    ):
+        with pytest.raises(InvalidInputError, match="asks about other items"):
+            learner("one-shot").adopt(other)
+    again = learner("one-shot")
+    with pytest.raises(InvalidInputError, match="not asked now"):
+        again.ask_again(questions)
+    again.adopt(plan)
+    with pytest.raises(InvalidInputError, match="before the one before it is over"):
+        again.adopt(replace(plan, number=1))
+    with pytest.raises(InvalidInputError, match="which is not next"):
+        again.ask_again([replace(questions[0], label=(questions[0].label or 0) + 1)])
+    with pytest.raises(InvalidInputError, match="by its plan"):
+        again.ask_again([replace(questions[0], propensity=0.5)])
 
 
 def test_cant_tell_takes_an_item_out_of_training() -> None:

@@ -43,12 +43,10 @@ def check_new(option: str, path: Path) -> None:
 
 def save_model(path: Path, model: SavedModel) -> None:
     """Write the file whole, or not at all."""
-    import skops.io  # type: ignore[import-untyped]
-
     part = path.with_name(f"{path.name}.part")
     kept = {"format": FORMAT, "columns": list(model.columns), "is_text": model.is_text, "classifier": model.classifier}
     try:
-        skops.io.dump(kept, part)
+        part.write_bytes(to_bytes(kept))
         os.replace(part, path)
     except OSError as error:
         raise InvalidInputError(f"{path} cannot be written: {error.strerror}") from error
@@ -57,29 +55,45 @@ def save_model(path: Path, model: SavedModel) -> None:
 
 
 def load_model(path: Path) -> SavedModel:
-    """The model in a file; one that holds anything else than what ``onebit learn`` writes is refused."""
-    import skops.io
-
+    """The model in a file; one that holds anything else than what ``save_model`` writes is refused."""
     from onebit.classifier import YesNoClassifier
 
     if not path.is_file():
         raise InvalidInputError(f"there is no file {path}; onebit learn writes one")
     try:
-        strange = sorted(set(skops.io.get_untrusted_types(file=path)) - TYPES)
-        if strange:
-            raise InvalidInputError(
-                f"{path} holds the type {strange[0]}, which onebit learn never writes and which might run code when "
-                "loaded; it is not loaded"
-            )
-        kept: Any = skops.io.load(path, trusted=sorted(TYPES))
-    except InvalidInputError:
-        raise
-    except (OSError, zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError) as error:
-        raise InvalidInputError(f"{path} is no model, or damaged ({type(error).__name__}: {error})") from None
+        kept = from_bytes(path.read_bytes(), str(path))
+    except OSError as error:
+        raise InvalidInputError(f"{path} cannot be read: {error.strerror}") from error
     if (
         not isinstance(kept, dict)
         or kept.get("format") != FORMAT
         or not isinstance(kept.get("classifier"), YesNoClassifier)
     ):
-        raise InvalidInputError(f"{path} is no model that onebit learn wrote")
+        raise InvalidInputError(f"{path} is no model that onebit wrote")
     return SavedModel(kept["classifier"], tuple(kept["columns"]), bool(kept["is_text"]))
+
+
+def to_bytes(kept: Any) -> bytes:
+    """A classifier or a part of one, in the format of skops."""
+    import skops.io  # type: ignore[import-untyped]
+
+    written: bytes = skops.io.dumps(kept)
+    return written
+
+
+def from_bytes(data: bytes, where: str) -> Any:
+    """Back from bytes; InvalidInputError if they hold a type that ``to_bytes`` is never given, or are damaged."""
+    import skops.io
+
+    try:
+        strange = sorted(set(skops.io.get_untrusted_types(data=data)) - TYPES)
+        if strange:
+            raise InvalidInputError(
+                f"{where} holds the type {strange[0]}, which onebit never writes and which might run code when loaded; "
+                "it is not loaded"
+            )
+        return skops.io.loads(data, trusted=sorted(TYPES))
+    except InvalidInputError:
+        raise
+    except (OSError, zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError) as error:
+        raise InvalidInputError(f"{where} is no model, or damaged ({type(error).__name__}: {error})") from None

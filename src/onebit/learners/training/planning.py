@@ -1,0 +1,176 @@
+"""What an epoch of training asks: the items that come next, or those that would teach most, and a label for each.
+
+A plan is made by the model once; out of a log it is only checked, as far as it does not hang on the model.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections import deque
+
+import numpy as np
+
+from onebit.errors import InvalidInputError, check_count
+from onebit.hypotheses.base import Examples
+from onebit.learners.training.choice import uncertain_and_diverse
+from onebit.learners.training.epoch import TrainingEpoch, best_possible, draw_guesses
+from onebit.learners.training.knowledge import Knowledge
+from onebit.learners.training.model import Bools, Floats, Ints, Model, mean_belief
+from onebit.randomness import RoundStream, generator
+from onebit.records import EpochPlan
+
+#: Share of the budget that is kept for the audit, and share of the items that may be set aside for it.
+AUDIT_SHARE, MOST_ASIDE = 0.05, 0.2
+#: Follow-up: most items that are looked at to choose from.
+MOST_LOOKED_AT = 3000
+#: Follow-up: share of the items of an epoch that are drawn at random and not chosen, to see how it goes.
+RANDOM_SHARE = 0.1
+
+
+class Planner(ABC):
+    """Plans epochs over the pool ``x``. ``follows_up``: after a no the next label of the item is asked."""
+
+    follows_up: bool
+
+    def __init__(self, model: Model, x: Examples, known: Knowledge, seed: int) -> None:
+        self._model, self._x, self._known, self._seed = model, x, known, seed
+
+    @abstractmethod
+    def train(
+        self, n_questions: int, questions_per_item: float, number: int, given: EpochPlan | None
+    ) -> TrainingEpoch | None:
+        """An epoch of about so many questions; None if all labels are known."""
+
+    def audit(self, aside: list[int], number: int, given: EpochPlan | None) -> TrainingEpoch:
+        """An epoch that asks whether the model is right on the items ``aside``."""
+        items, fresh = np.array(aside, dtype=np.int64), np.ones(len(aside), dtype=np.bool_)
+        if given is not None:
+            return self._adopted(given, number, True, items, fresh)
+        belief = mean_belief(self._model, self._x[items])
+        return _drawn(number, True, items, fresh, belief.argmax(axis=1), np.ones(items.size), belief)
+
+    def belief(self, plan: EpochPlan) -> Floats:
+        """What the model believes of the items of a plan; shape (n, K)."""
+        return mean_belief(self._model, self._x[np.array(plan.items)])
+
+    def _adopted(self, given: EpochPlan, number: int, audits: bool, items: Ints, fresh: Bools) -> TrainingEpoch:
+        """The epoch as a log has it, if it may have been planned so."""
+        planned = (number, audits, tuple(items.tolist()), tuple(fresh.tolist()))
+        if (given.number, given.audits, given.items, given.fresh) != planned:
+            raise InvalidInputError(f"epoch {number} asks about other items than the log has")
+        if not self._known.possible[items, np.array(given.labels)].all():
+            raise InvalidInputError(f"epoch {number} of the log asks about a label that was denied before")
+        return TrainingEpoch(given, None)
+
+
+class OneShotPlanner(Planner):
+    """The pool is gone through in random order, again and again; what is known is passed over."""
+
+    follows_up = False
+
+    def __init__(self, model: Model, x: Examples, known: Knowledge, seed: int) -> None:
+        super().__init__(model, x, known, seed)
+        self._uniforms = RoundStream(seed, "rounds")
+        self._pass: deque[int] = deque()
+        self._n_passes = self._n_drawn = 0
+
+    def train(
+        self, n_questions: int, questions_per_item: float, number: int, given: EpochPlan | None
+    ) -> TrainingEpoch | None:
+        items = self._next_items(n_questions)
+        if items.size == 0:
+            return None
+        fresh = ~self._known.asked[items]
+        uniform = self._uniforms.uniforms(self._n_drawn, items.size)[:, 0]
+        self._n_drawn += items.size
+        if given is not None:
+            return self._adopted(given, number, False, items, fresh)
+        beliefs = self._model.beliefs(self._x[items])
+        label, propensity = draw_guesses(self._model, beliefs, self._known.possible[items], uniform)
+        belief = np.einsum("m,mnk->nk", self._model.weights, beliefs)
+        return _drawn(number, False, items, fresh, label, propensity, belief)
+
+    def _next_items(self, n_wanted: int) -> Ints:
+        """The next unknown items of this pass, or of a new one; none if all are known."""
+        unknown = self._known.unknown()
+        if not any(unknown[item] for item in self._pass):
+            order = generator(self._seed, f"pass {self._n_passes}").permutation(np.flatnonzero(self._known.trains_on))
+            self._pass = deque(order.tolist())
+            self._n_passes += 1
+        drawn: list[int] = []
+        while self._pass and len(drawn) < n_wanted:
+            drawn += [item for item in (self._pass.popleft(),) if unknown[item]]
+        return np.array(drawn, dtype=np.int64)
+
+
+class FollowUpPlanner(Planner):
+    """Items that would teach most, and some at random; ``shuffled`` are those trained on, in random order."""
+
+    follows_up = True
+
+    def __init__(self, model: Model, x: Examples, known: Knowledge, seed: int, shuffled: Ints) -> None:
+        super().__init__(model, x, known, seed)
+        n_random = round(RANDOM_SHARE * shuffled.size)
+        #: Kept to be drawn at random; until then they cannot be chosen.
+        self._random = deque(shuffled[:n_random].tolist())
+        known.trains_on[shuffled[:n_random]] = False
+
+    def train(
+        self, n_questions: int, questions_per_item: float, number: int, given: EpochPlan | None
+    ) -> TrainingEpoch | None:
+        n_wanted = max(1, round(n_questions / questions_per_item))
+        random, candidates = self._to_choose_from(n_wanted, number)
+        if random.size + candidates.size == 0:
+            return None
+        if given is not None:
+            items = np.array(given.items, dtype=np.int64)
+            at_random, chosen = items[: random.size], items[random.size :]
+            if not (np.array_equal(at_random, random) and np.isin(chosen, candidates).all()):
+                raise InvalidInputError(f"epoch {number} of the log asks about items that could not be chosen")
+            return self._adopted(given, number, False, items, np.arange(items.size) < random.size)
+        items, belief = self._choose(random, candidates, n_wanted)
+        label = best_possible(belief, self._known.possible[items])
+        fresh = np.arange(items.size) < random.size
+        return _drawn(number, False, items, fresh, label, np.ones(items.size), belief)
+
+    def _to_choose_from(self, n_wanted: int, number: int) -> tuple[Ints, Ints]:
+        """Items drawn at random, all of which are asked about, and those to choose the others from."""
+        n_random = min(len(self._random), math.ceil(RANDOM_SHARE * n_wanted))
+        candidates = np.flatnonzero(self._known.unknown())
+        if candidates.size > MOST_LOOKED_AT:
+            rng = generator(self._seed, f"candidates of epoch {number}")
+            candidates = rng.choice(candidates, MOST_LOOKED_AT, replace=False)
+        random = np.array([self._random.popleft() for _ in range(n_random)], dtype=np.int64)
+        self._known.trains_on[random] = True
+        return random, candidates
+
+    def _choose(self, random: Ints, candidates: Ints, n_wanted: int) -> tuple[Ints, Floats]:
+        """The items that are asked about, and what the model believes of them, given what is possible."""
+        looked_at = np.concatenate([random, candidates])
+        belief = mean_belief(self._model, self._x[looked_at]) * self._known.possible[looked_at]
+        belief /= np.maximum(belief.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)
+        best = uncertain_and_diverse(belief[random.size :], max(n_wanted - random.size, 0))
+        rows = np.concatenate([np.arange(random.size), random.size + best])
+        return looked_at[rows], belief[rows]
+
+
+def _drawn(
+    number: int, audits: bool, items: Ints, fresh: Bools, label: Ints, propensity: Floats, belief: Floats
+) -> TrainingEpoch:
+    columns = (tuple(each.tolist()) for each in (items, label, propensity, belief.argmax(axis=1), fresh))
+    return TrainingEpoch(EpochPlan(number, audits, *columns), belief)
+
+
+def items_aside(audit: int | None, n_items: int, budget: int, target: float | None) -> int:
+    """How many items, each good for one question, are set aside."""
+    if audit is None:
+        return min(math.ceil(AUDIT_SHARE * budget), int(MOST_ASIDE * n_items), budget - 1)
+    check_count("audit", audit, least=0)
+    if audit >= min(n_items, budget):
+        raise InvalidInputError(
+            f"audit is {audit} for {n_items} items and a budget of {budget}; some of each must be left to train on"
+        )
+    if audit == 0 and target is not None:
+        raise InvalidInputError(f"audit is 0 and target {target}; without an audit nothing shows that it is reached")
+    return audit

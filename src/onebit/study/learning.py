@@ -1,0 +1,102 @@
+"""``create_learning_study``: a study that trains a classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from onebit.errors import InvalidInputError
+from onebit.records import TrainingProtocol, TrainingSetting
+from onebit.study.about import About, Gold, about_to_json, check_gold, check_raters, described
+from onebit.study.events import Created, TableFacts
+from onebit.study.items import check_images
+from onebit.study.opening import open_study, storage_url
+from onebit.study.store import Store
+from onebit.study.study import Study
+from onebit.study.training import build_training, features_digest, training_blocks
+from onebit.tables.data import Data, data_of
+
+#: Answers for each item where no budget is given.
+ANSWERS_PER_ITEM = 2
+
+
+def create_learning_study(
+    examples: Data | Any,
+    name: str,
+    *,
+    labels: Sequence[str],
+    storage: str | None = None,
+    protocol: TrainingProtocol = "follow-up",
+    budget: int | None = None,
+    target: float | None = None,
+    audit: int | None = None,
+    delta: float = 0.05,
+    seed: int = 0,
+    overlap: int = 1,
+    lease_seconds: float = 60.0,
+    instructions: str = "",
+    descriptions: Mapping[str, str] | None = None,
+    gold: Mapping[int, int] | None = None,
+    gold_share: float = 0.0,
+    repeat_share: float = 0.0,
+    image: str | None = None,
+    image_root: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Study:
+    """Make a study in which raters train a classifier, and open it.
+
+    ``examples`` is what ``onebit.tables.data.read_data`` gives, numbers (n, d), or n texts. ``labels`` are those that
+    raters are asked about. At most ``budget`` answers (None: two for each item), ``audit`` of them for the accuracy
+    interval, which may be wrong with probability ``delta``; with ``target``, it ends once that accuracy is shown. The
+    other options are those of ``create_study``. Everything is checked before anything is written.
+    """
+    data = examples if isinstance(examples, Data) else data_of(examples)
+    names = tuple(labels)
+    if len(set(names)) < max(2, len(names)):
+        raise InvalidInputError(
+            f"the labels are {', '.join(names) or 'none'}; there must be two or more, all different"
+        )
+    if budget is None:
+        budget = ANSWERS_PER_ITEM * data.n_items
+    setting = TrainingSetting(budget, protocol, target, audit, delta, seed)
+    about = About(
+        models=(),
+        labels=described(names, descriptions or {}),
+        instructions=instructions,
+        lease_seconds=lease_seconds,
+        gold=tuple(Gold(int(item), int(label)) for item, label in (gold or {}).items()),
+        gold_share=gold_share,
+        repeat_share=repeat_share,
+        image=image,
+        image_root=None if image_root is None else str(Path(image_root).resolve()),
+        columns=data.columns,
+        is_text=data.is_text,
+    )
+    check_raters(setting, about, overlap)
+    check_gold(about, data.n_items)
+    check_images(data, about)
+    transformer = _transformer(data, seed)
+    features = transformer(data.x)
+    # It refuses what cannot be run, before anything is written.
+    build_training(setting, features, len(names))
+    facts = TableFacts(features_digest(features), 0, data.n_items, len(names))
+    created = Created(setting, "networks", facts, overlap, "learning")
+    store = Store(storage_url(storage))
+    try:
+        blocks = training_blocks(features, transformer, data, progress)
+        return open_study(store, store.create(name, about_to_json(about), [created], blocks))
+    except BaseException:
+        store.close()
+        raise
+
+
+def _transformer(data: Data, seed: int) -> Any:
+    # Imported here: scikit-learn takes a second.
+    from onebit.learners.training.features import Features
+
+    try:
+        return Features(data.x, seed)
+    except ValueError as error:
+        # scikit-learn's, such as texts without a word.
+        raise InvalidInputError(f"the data cannot be learned from: {str(error).splitlines()[0]}") from error

@@ -1,0 +1,84 @@
+"""``onebit study learn``: from texts in a file to a model that predicts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from onebit.cli.main import app
+from onebit.errors import InvalidInputError
+from onebit.study.opening import load_study
+from onebit.study.study import Offer
+
+runner = CliRunner()
+WORDS = {
+    "fruit": ("apple pear", "pear plum", "plum apple juice"),
+    "tool": ("hammer saw", "saw nail", "nail hammer box"),
+}
+ROWS = [(f"{text} {i}", label) for i in range(20) for label, texts in WORDS.items() for text in texts]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ONEBIT_STORAGE", f"sqlite:///{tmp_path}/studies.db")
+    lines = [f"id{i},{text},{label if i < 30 else ''}" for i, (text, label) in enumerate(ROWS)]
+    (tmp_path / "data.csv").write_text("\n".join(["name,words,known", *lines]) + "\n")
+    (tmp_path / "labels.txt").write_text("fruit\ntool\n")
+    return tmp_path
+
+
+def run(*arguments: str) -> Result:
+    result = runner.invoke(app, list(arguments), catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    return result
+
+
+def create(folder: Path, *options: str) -> None:
+    run("study", "learn", "s", str(folder / "data.csv"), "--labels", str(folder / "labels.txt"), *options)
+
+
+def test_from_texts_to_predictions(folder: Path) -> None:
+    create(folder, "--text", "words", "--id", "name", "--gold", "known", "--gold-share", "0.2", "--budget", "60")
+    with load_study("s") as study:
+        while isinstance(offer := study.ask("ann"), Offer):
+            assert study.item(offer.item).shown == {"words": ROWS[offer.item][0]}
+            study.tell(offer, study.items.label(offer.label or 0) == ROWS[offer.item][1])
+    told = json.loads(run("study", "status", "s", "--json").stdout)
+    assert told["status"] == "complete"
+    assert told["n_answers"] == 60
+    assert told["raters"][0]["f_no"]["n"] + told["raters"][0]["f_yes"]["n"] > 3
+    shown = run("study", "status", "s").stdout
+    assert "labels of 120 items" in shown
+    assert "at most         60 answers" in shown
+    assert "The accuracy is between" in run("study", "verify", "s").stdout
+    run("study", "export", "s", str(folder / "model.skops"))
+    run("predict", str(folder / "model.skops"), str(folder / "data.csv"), "--out", str(folder / "found.csv"))
+    found = (folder / "found.csv").read_text().splitlines()[1:]
+    right = sum(label in line for line, (_, label) in zip(found, ROWS, strict=True))
+    assert right > 110
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--text", "nothing"), "nothing"),
+        (("--show", "words", "--id", "name"), "known"),
+        (("--text", "words", "--gold", "name"), "'id0' is no label"),
+        (("--text", "words", "--target", "2"), "--target is 2"),
+        (("--text", "words", "--protocol", "guess"), "protocol is 'guess'"),
+    ],
+)
+def test_what_cannot_be_is_one_clear_error(folder: Path, options: tuple[str, ...], said: str) -> None:
+    with pytest.raises(InvalidInputError, match=said):
+        create(folder, *options)
+    with pytest.raises(InvalidInputError, match="there is no study"):
+        load_study("s")
+
+
+def test_a_model_holds_no_answers(folder: Path) -> None:
+    create(folder, "--text", "words", "--budget", "60")
+    with pytest.raises(InvalidInputError, match="--log and --anonymous"):
+        run("study", "export", "s", str(folder / "model.skops"), "--log")
