@@ -186,7 +186,7 @@ def test_what_cannot_be_is_refused_and_leaves_no_trace(storage: str) -> None:
         ({"image": "path", "image_root": "."}, "no column 'path'"),
     ):
         with pytest.raises(InvalidInputError, match=said):
-            create_learning_study(X, "s", **({"labels": LABELS, "storage": storage} | options))  # type: ignore[arg-type]
+            create_learning_study(X, "s", **({"labels": LABELS, "storage": storage} | options))
     with pytest.raises(InvalidInputError, match="it must be numbers"):
         create_learning_study([["a", "b"]], "s", labels=LABELS, storage=storage)
     with Store(storage) as store:

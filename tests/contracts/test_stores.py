@@ -20,6 +20,7 @@ from onebit.study.database import StoreError
 from onebit.study.events import Answered, Asked, Event, LogError
 from onebit.study.journal import InUseError, NotWrittenError
 from onebit.study.opening import create_study, load_study
+from onebit.study.status import StudyStatus
 from onebit.study.store import Store
 from onebit.study.study import Offer, Study
 
@@ -151,6 +152,7 @@ def test_a_study_goes_on_where_it_was_left(storage: str) -> None:
         while answer(again, "ann"):
             pass
         status = again.status()
+        assert isinstance(status, StudyStatus)
         assert status.status is RunStatus.COMPLETE
         assert status.certified_eps is not None
         assert status.certified_eps <= 0.1

@@ -16,16 +16,18 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from tests.unit.study.runs import PREDICTIONS, TRUTH
+from tests.problems import models_of_accuracy
 
 from onebit.errors import AlreadyAnsweredError
-from onebit.records import Answer
+from onebit.records import Answer, Status
 from onebit.study.events import Answered, Undone
 from onebit.study.opening import create_study, load_study
 from onebit.study.store import Store
 from onebit.study.study import Offer
 
 N_RATERS = 4
+#: Models that are as good as each other, so that there is always something to ask.
+PREDICTIONS, TRUTH = models_of_accuracy(np.random.default_rng(0), np.array([0.5, 0.5]), 5000, 5)
 #: Acknowledgements that are waited for before a kill, at most.
 MOST_ANSWERS = 30
 
@@ -38,6 +40,9 @@ def work(storage: str, pipe: int, seed: int) -> None:
     def rate(name: str, rng: np.random.Generator) -> None:
         while True:
             offer = study.ask(name)
+            if offer is Status.DONE:
+                # The reader finds the pipe closed, and fails.
+                os._exit(1)
             if not isinstance(offer, Offer):
                 time.sleep(0.001)
                 continue
@@ -86,7 +91,6 @@ def kill_one(storage: str, seed: int) -> tuple[list[Any], float]:
 def main(storage: str, n_kills: int, seed: int) -> dict[str, Any]:
     child = os.fork()
     if child == 0:
-        # Raters who may err are asked again and again, so there is always something to ask.
         create_study(PREDICTIONS, "s", storage=storage, eps=1e-4, delta=1e-9, f_no=1e-3, lease_seconds=0.05).close()
         os._exit(0)
     os.waitpid(child, 0)

@@ -24,7 +24,7 @@ from onebit.learners.forecast import Forecast, forecast
 from onebit.learners.items import ItemSource, Pool
 from onebit.learners.ledger import Ledger
 from onebit.learners.outputs import Floats, Ints, Predictions, contested
-from onebit.learners.planning import Confirmed, Exploration, plan_exploration, scene_of_votes
+from onebit.learners.planning import Confirmed, Exploration, as_logged, plan_exploration, scene_of_votes
 from onebit.learners.standing import Standing
 from onebit.randomness import RoundStream
 from onebit.records import Answer, Closing, EpochRecord, Protocol, Question, RunStatus, Status
@@ -120,6 +120,7 @@ class CertifiedLearner(Learner[CertifiedResult]):
         self._status = RunStatus.RUNNING
         self.epochs: list[EpochRecord] = []
         self.closings: list[Closing] = []
+        self._given: dict[int, EpochRecord] = {}
 
     def _check(self, protocol: str, passive: bool, f_no: float, f_yes: float) -> None:
         if protocol not in get_args(Protocol):
@@ -187,6 +188,13 @@ class CertifiedLearner(Learner[CertifiedResult]):
             else:
                 self._ready.remove(place)
 
+    def follow(self, record: EpochRecord) -> None:
+        """Explore as a log has it when that epoch begins, not as would be planned now.
+
+        The plan may be any, so a log stays good where numbers come out otherwise in the last bit, or plans improve.
+        """
+        self._given[record.number] = record
+
     @property
     def result(self) -> CertifiedResult:
         self._settle()
@@ -249,16 +257,20 @@ class CertifiedLearner(Learner[CertifiedResult]):
     def _begin(self, standing: Standing) -> None:
         exact = isinstance(self._evidence, PoolEvidence)
         n_rounds = max(MIN_EXACT_ROUNDS if exact else MIN_ROUNDS, math.ceil(EPOCH_SHARE * self._n_rounds))
-        survivors = standing.survivors
-        exploration = self._explore(standing)
+        survivors, number = standing.survivors, len(self.epochs)
+        names = self._first[survivors]
+        given = self._given.get(number)
+        if given is None:
+            exploration = self._explore(standing)
+        else:
+            n_rounds, exploration = given.n_rounds, as_logged(given, names)
         uniform = self._uniforms.uniforms(self._n_rounds, n_rounds)
         drawn = self._evidence.draw(survivors, uniform[:, 0])
         if drawn.items.size == 0:
             self._status = RunStatus.EXHAUSTED
             return
-        names = self._first[survivors]
         mixture = zip(names[exploration.rows].tolist(), exploration.probabilities.tolist(), strict=True)
-        leader, number = int(self._first[standing.leader]), len(self.epochs)
+        leader = int(self._first[standing.leader])
         record = EpochRecord(
             number, self._n_rounds, drawn.items.size, leader, tuple(names.tolist()), tuple(mixture), exploration.gamma
         )

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from onebit.errors import InvalidInputError
 from onebit.explore.corrective import Barrier, corrective_frank_wolfe
 from onebit.hypotheses.on_sample import PackedOnSample
 from onebit.kernels.bits import PackedTable
 from onebit.learners.outputs import Bools, Floats, Ints, Outputs, Predictions, contested, plurality
+from onebit.records import EpochRecord
 
 #: Share of uniform guesses. The mixture fits the samples it was found on; on new ones it misses labels, so that less
 #: than a half asks for more answers, whatever is predicted on the samples.
@@ -116,6 +118,14 @@ def scene_of_votes(said: Predictions) -> Scene:
     places = np.flatnonzero(contested(said))
     places = places[np.linspace(0, places.size - 1, min(MOST_PLANNED, places.size)).astype(np.int64)]
     return Scene(said[:, places], plurality(said[:, places]), np.full(places.size, 1 / max(places.size, 1)))
+
+
+def as_logged(record: EpochRecord, names: Ints) -> Exploration:
+    """The exploration of a log; ``names`` (V,) are the survivors' numbers in it."""
+    if not {name for name, _ in record.mixture} <= set(names.tolist()):
+        raise InvalidInputError(f"epoch {record.number} explores by models that do not survive until then")
+    rows = np.array([np.flatnonzero(names == name)[0] for name, _ in record.mixture], dtype=np.int64)
+    return Exploration(rows, np.array([mass for _, mass in record.mixture]), record.gamma)
 
 
 def plan_exploration(scene: Scene, leader: int) -> Exploration:

@@ -1,8 +1,9 @@
 """A learner whose every step is in a log before it is acknowledged; and a log replayed into a learner.
 
 Questions depend on the order of asks and answers, so that order, as the log has it, is the truth. Replaying asks the
-same again, and checks that every question comes out as it was logged, to the last bit. Where a model is trained on the
-way, the log has what each epoch asks, and the replay checks that it may have been asked.
+same again, and checks that every question comes out as it was logged, to the last bit. How to explore in an epoch is
+taken from the log, since it is found by a solver whose last bits differ from machine to machine; and where a model is
+trained on the way, so is what an epoch asks. The replay checks that it may have been so.
 """
 
 from __future__ import annotations
@@ -182,9 +183,12 @@ class _Replay:
                 # Asked for together further on: learners ask the same, one at a time or many.
                 self._asked.append(question)
             case EpochBegan(record=record):
-                if isinstance(record, EpochPlan) and isinstance(self.recorder.learner, TrainingLearner):
+                learner = self.recorder.learner
+                if isinstance(record, EpochPlan) and isinstance(learner, TrainingLearner):
                     self._ask_again()
-                    self.recorder.learner.adopt(record)
+                    learner.adopt(record)
+                elif isinstance(record, EpochRecord) and isinstance(learner, CertifiedLearner):
+                    learner.follow(record)
                 self._epochs.append(record)
             case Closed(closing=closing):
                 self._closings.append(closing)

@@ -10,7 +10,9 @@ import pytest
 from tests.unit.study.runs import N_LABELS, ONE_SHOT, PREDICTIONS, RUNS, fresh, truth_of
 
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, OnebitError, UnknownQuestionError
-from onebit.records import Answer, Question, RunStatus, Status
+from onebit.learners.certified import CertifiedLearner
+from onebit.learners.planning import GAMMA, Exploration, Scene
+from onebit.records import Answer, EpochRecord, Question, RunStatus, Status
 from onebit.study.events import Answered, Asked, Closed, EpochBegan, Event, Finished, LogError, Undone
 from onebit.study.journal import NotWrittenError
 from onebit.study.learners import build_selection
@@ -89,6 +91,46 @@ def test_another_table_or_seed_is_noticed() -> None:
     ):
         with pytest.raises(LogError, match="does not belong to this table or seed"):
             replay(log.events, other.learner)
+
+
+@pytest.mark.parametrize("run", ["one-shot", "follow-up", "stream"])
+def test_a_log_stays_good_where_plans_come_out_otherwise(run: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On another machine, whose solver differs in the last bit, or after plans were improved."""
+    live, log = recorded(run, 40)
+
+    def otherwise(scene: Scene, leader: int) -> Exploration:
+        return Exploration(np.array([leader]), np.ones(1), 0.25)
+
+    monkeypatch.setattr("onebit.learners.certified.plan_exploration", otherwise)
+    monkeypatch.setattr("onebit.learners.certified.EPOCH_SHARE", 0.9)
+    again = replay(log.events, fresh(RUNS[run][1]).learner)
+    assert again.digest() == live.digest()
+    # From here on it is the new plan that is followed.
+    selection, learner = fresh(RUNS[run][1]), again.learner
+    assert isinstance(learner, CertifiedLearner)
+    n_logged = len(learner.epochs)
+    while len(learner.epochs) == n_logged and isinstance(asked := again.ask(), tuple):
+        for question in asked:
+            again.tell(question.id, truth_of(selection, question))
+    assert [record.gamma for record in learner.epochs[n_logged - 1 :]] == [GAMMA, 0.25]
+
+
+def test_a_plan_that_was_changed_is_noticed() -> None:
+    _, log = recorded("one-shot", 200)
+    places = [i for i, event in enumerate(log.events) if isinstance(event, EpochBegan)]
+    began = log.events[places[1]]
+    assert isinstance(began, EpochBegan)
+    assert isinstance(began.record, EpochRecord)
+    for record, said in (
+        (replace(began.record, gamma=0.5), "the log has"),
+        (replace(began.record, mixture=((0, 1.0),), survivors=(1, 7)), "does not belong"),
+        (replace(began.record, mixture=((99, 1.0),)), "models that do not survive"),
+        (replace(began.record, leader=0), "an epoch comes out otherwise"),
+    ):
+        changed = [*log.events]
+        changed[places[1]] = EpochBegan(record)
+        with pytest.raises(LogError, match=said):
+            replay(changed, fresh().learner)
 
 
 def test_a_changed_log_is_noticed() -> None:

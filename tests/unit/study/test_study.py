@@ -16,6 +16,7 @@ from onebit.records import Answer, RunStatus, Status
 from onebit.study.cards import NotYoursError
 from onebit.study.events import Answered, CheckAnswered, Checked, Disputed, Event, Finished, Offered, Undone, Voted
 from onebit.study.opening import create_study, load_study
+from onebit.study.status import StudyStatus
 from onebit.study.store import Store
 from onebit.study.study import Offer, Receipt, Study, Undo
 
@@ -245,6 +246,7 @@ def test_waiting_for_others_then_done(desk: Desk) -> None:
     answer_all(desk.study, "bob")
     assert desk.study.ask("ann") is Status.DONE
     status = desk.study.status()
+    assert isinstance(status, StudyStatus)
     assert status.status is RunStatus.COMPLETE
     assert status.chosen == ("model 7",)
     (finished,) = desk.log(Finished)
