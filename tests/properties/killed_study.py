@@ -21,9 +21,10 @@ from tests.problems import models_of_accuracy
 from onebit.errors import AlreadyAnsweredError
 from onebit.records import Answer, Status
 from onebit.study.events import Answered, Undone
+from onebit.study.journal import InUseError
 from onebit.study.opening import create_study, load_study
 from onebit.study.store import Store
-from onebit.study.study import Offer
+from onebit.study.study import Offer, Study
 
 N_RATERS = 4
 #: Models that are as good as each other, so that there is always something to ask.
@@ -32,9 +33,18 @@ PREDICTIONS, TRUTH = models_of_accuracy(np.random.default_rng(0), np.array([0.5,
 MOST_ANSWERS = 30
 
 
+def resume(storage: str) -> Study:
+    """Open the study as soon as the database has noticed that its writer is dead."""
+    while True:
+        try:
+            return load_study("s", storage=storage)
+        except InUseError:
+            time.sleep(0.01)
+
+
 def work(storage: str, pipe: int, seed: int) -> None:
     """What the victim does: raters answer, and now and then take an answer back; each acknowledgement is told."""
-    study = load_study("s", storage=storage)
+    study = resume(storage)
     os.write(pipe, b'["ready"]\n')
 
     def rate(name: str, rng: np.random.Generator) -> None:
@@ -113,7 +123,7 @@ def main(storage: str, n_kills: int, seed: int) -> dict[str, Any]:
             del in_force[event.question_id]
     said = {event.token: event.answer is Answer.YES for event in log if isinstance(event, Answered)}
     lost = [each for each in acknowledged if each[0] == "told" and said.get(each[3]) != each[2]]
-    with load_study("s", storage=storage) as first:
+    with resume(storage) as first:
         digest, answers = first.digest(), dict(first._recorder.answers)
     with load_study("s", storage=storage, read_only=True) as second:
         same = second.digest() == digest
