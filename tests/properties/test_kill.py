@@ -43,7 +43,6 @@ def test_killed_at_random_moments(storage: str, measured: Callable[[str], None])
     assert found["state_is_the_log"]
     assert found["n_logged"] >= found["n_acknowledged"] > 5 * N_KILLS
     assert found["n_undone"] > 0
-    assert found["slowest_start"] < 10
     kind = storage.split(":")[0]
     measured(
         f"{N_KILLS} kills on {kind}: {found['n_acknowledged']} answers acknowledged, none lost or doubled; resumed "

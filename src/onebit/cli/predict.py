@@ -11,6 +11,7 @@ import typer
 
 from onebit.errors import InvalidInputError
 from onebit.model_file import SavedModel, check_new, load_model
+from onebit.tables.cells import no_formula
 
 if TYPE_CHECKING:
     from onebit.tables.data import Data
@@ -66,16 +67,9 @@ def _write(path: Path, rows: Data, saved: SavedModel) -> None:
             writer = csv.writer(file)
             writer.writerow(COLUMNS)
             for row, (label, sure) in enumerate(zip(labels, probability.max(axis=1).tolist(), strict=True)):
-                writer.writerow([_no_formula(rows.item_id(row)), _no_formula(label), f"{sure:.4f}"])
+                writer.writerow([no_formula(rows.item_id(row)), no_formula(label), f"{sure:.4f}"])
         os.replace(part, path)
     except OSError as error:
         raise InvalidInputError(f"{path} cannot be written: {error.strerror}") from error
     finally:
         part.unlink(missing_ok=True)
-
-
-def _no_formula(text: str) -> str:
-    """A text that a spreadsheet would run as a formula is given an apostrophe."""
-    from onebit.study.export import FORMULA
-
-    return f"'{text}" if text.startswith(FORMULA) else text

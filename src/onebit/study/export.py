@@ -17,11 +17,10 @@ from onebit.study.events import Answered, Asked, Checked, Created, Event, LogErr
 from onebit.study.items import Items
 from onebit.study.learners import table_rows
 from onebit.study.store import Store, read_log
+from onebit.tables.cells import no_formula
 
 What = Literal["labels", "log"]
 Row = dict[str, Any]
-#: A spreadsheet takes a text that begins so for a formula, and runs it.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 FORMATS = (".csv", ".jsonl", ".parquet")
 LABEL_COLUMNS = ("item", "row", "label", "answer", "rater")
 #: The columns of the log; what only some events have is in ``details``, as JSON.
@@ -140,13 +139,9 @@ def _write_csv(path: Path, rows: Iterable[Row], columns: tuple[str, ...]) -> int
         writer = csv.writer(file)
         writer.writerow(columns)
         for row in rows:
-            writer.writerow([_no_formula(row[column]) for column in columns])
+            writer.writerow([no_formula(row[column]) for column in columns])
             n += 1
     return n
-
-
-def _no_formula(value: Any) -> Any:
-    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def _write_jsonl(path: Path, rows: Iterable[Row], columns: tuple[str, ...]) -> int:

@@ -44,7 +44,7 @@ def assign_roles(names: Sequence[str], id: str | None, truth: str | None, show: 
         raise InvalidInputError(f"{where}: the column {twice[0]!r} is there {names.count(twice[0])} times; rename one")
     for option, wanted in (("--id", id), ("--truth", truth), *(("--show", each) for each in show)):
         if wanted is not None and wanted not in names:
-            raise InvalidInputError(f"{where}: there is no column {wanted!r} ({option}); there are {_listed(names)}")
+            raise InvalidInputError(f"{where}: there is no column {wanted!r} ({option}); there are {listed(names)}")
     if truth is not None and truth in (id, *show):
         raise InvalidInputError(
             f"{where}: the column {truth!r} is the truth, and --id or --show would give it to the raters"
@@ -65,7 +65,8 @@ def _too_few(models: tuple[str, ...], names: Sequence[str], where: str) -> str:
     return message
 
 
-def _listed(names: Sequence[str], most: int = 8) -> str:
+def listed(names: Sequence[str], most: int = 8) -> str:
+    """Names in a message, the first of them if there are many."""
     shown = ", ".join(repr(name) for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
@@ -191,7 +192,7 @@ class Collector:
             value = values[used]
             if value not in known:
                 try:
-                    text = _as_text(value)
+                    text = as_text(value)
                     known[value] = ABSTAINS if text is None else self._labels.add(text)
                 except ValueError as error:
                     self._fail(name, int(np.argmax(index == used)), str(error))
@@ -212,7 +213,7 @@ class Collector:
         for row, value in enumerate(column.to_pylist()):
             try:
                 if isinstance(value, bytes):
-                    _as_text(value)
+                    as_text(value)
             except ValueError as error:
                 self._fail(name, row, str(error))
 
@@ -254,7 +255,7 @@ def _can_be_label(kind: Any) -> bool:
     return any(test(kind) for test in tests)
 
 
-def _as_text(value: object) -> str | None:
+def as_text(value: object) -> str | None:
     """The text of a label, None for none; a ValueError says why it cannot be one.
 
     A column of whole numbers with gaps is kept as floating point by some programs, with NaN in the gaps.

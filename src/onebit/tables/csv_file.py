@@ -24,9 +24,9 @@ def read_csv(
     path: Path, id: str | None, truth: str | None, show: Sequence[str], labels: Sequence[str] | None, progress: Progress
 ) -> ModelTable:
     """The table in a CSV file; see :func:`onebit.tables.read_table`."""
-    names, n_header_lines = _header(path)
+    names, n_header_lines = read_header(path)
     roles = assign_roles(names, id, truth, show, path.name)
-    collector = Collector(roles, labels, path.name, lambda row: f"line {_line_of(path, row + 1)}")
+    collector = Collector(roles, labels, path.name, lambda row: f"line {line_of(path, row + 1)}")
     invalid: list[Any] = []
     size = path.stat().st_size
     texts = {roles.id, *roles.show}
@@ -40,7 +40,7 @@ def read_csv(
                 arrow_csv.ReadOptions(
                     use_threads=False, block_size=BLOCK, skip_rows=n_header_lines, column_names=list(names)
                 ),
-                arrow_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=_keep_in(invalid)),
+                arrow_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=keep_in(invalid)),
                 arrow_csv.ConvertOptions(
                     column_types={name: pa.binary() if name in texts else encoded for name in names},
                     null_values=[""],
@@ -50,11 +50,11 @@ def read_csv(
                 collector.add(batch)
                 progress(min(source.tell(), size), size)
         except pa.ArrowInvalid as error:
-            raise InvalidInputError(_in_words(path, error, invalid, n_header_lines)) from None
+            raise InvalidInputError(in_words(path, error, invalid, n_header_lines)) from None
     return collector.table()
 
 
-def _header(path: Path) -> tuple[tuple[str, ...], int]:
+def read_header(path: Path) -> tuple[tuple[str, ...], int]:
     """The column names, and how many lines they take."""
     with path.open("rb") as file:
         try:
@@ -76,7 +76,8 @@ def _decoded(file: BinaryIO) -> Iterator[str]:
         yield line.decode("utf-8-sig" if number == 0 else "utf-8")
 
 
-def _keep_in(invalid: list[Any]) -> Any:
+def keep_in(invalid: list[Any]) -> Any:
+    """A handler that keeps the rows that have the wrong number of cells."""
     def keep(row: Any) -> str:
         invalid.append(row)
         return "error"
@@ -84,10 +85,11 @@ def _keep_in(invalid: list[Any]) -> Any:
     return keep
 
 
-def _in_words(path: Path, error: Exception, invalid: list[Any], n_header_lines: int) -> str:
+def in_words(path: Path, error: Exception, invalid: list[Any], n_header_lines: int) -> str:
+    """What is wrong with a file that could not be read, and on which line."""
     if invalid:
         row = invalid[0]
-        line = _line_of(path, row.number - n_header_lines)
+        line = line_of(path, row.number - n_header_lines)
         return (
             f"{path.name}, line {line}: the row has {row.actual_columns} columns, and there are {row.expected_columns} "
             "column names; a comma inside a text needs quotes around the text"
@@ -97,7 +99,7 @@ def _in_words(path: Path, error: Exception, invalid: list[Any], n_header_lines: 
     return f"{path.name} cannot be read as CSV: {str(error).splitlines()[0]}"
 
 
-def _line_of(path: Path, record: int) -> int:
+def line_of(path: Path, record: int) -> int:
     """The line, counted from 1, at which a record begins; record 0 is the column names.
 
     Blank lines are no records, and a quoted text may go over several lines. Only an error asks for this, so the file is

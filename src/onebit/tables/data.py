@@ -18,9 +18,9 @@ import pyarrow.types as kinds
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError
-from onebit.tables.columns import _as_text, _listed
-from onebit.tables.csv_file import BLOCK, _header, _in_words, _keep_in, _line_of
-from onebit.tables.npz_file import _load
+from onebit.tables.columns import as_text, listed
+from onebit.tables.csv_file import BLOCK, in_words, keep_in, line_of, read_header
+from onebit.tables.npz_file import load_arrays
 
 #: The arrays of an NPZ: the examples and their labels.
 EXAMPLES, LABELS = "X", "y"
@@ -90,7 +90,7 @@ def read_data(path: str | Path, wanted: Wanted) -> Data:
         if suffix == ".npz":
             return _from_npz(file, wanted)
         if suffix == ".csv":
-            return _Columns(*_from_csv(file), file.name, lambda row: f"line {_line_of(file, row + 1)}").data(wanted)
+            return _Columns(*_from_csv(file), file.name, lambda row: f"line {line_of(file, row + 1)}").data(wanted)
         if suffix == ".parquet":
             return _Columns(*_from_parquet(file), file.name, lambda row: f"row {row + 1}").data(wanted)
     except OSError as error:
@@ -106,7 +106,7 @@ def data_of(examples: Any) -> Data:
 
 
 def _from_csv(path: Path) -> tuple[tuple[str, ...], list[Any]]:
-    names, n_header_lines = _header(path)
+    names, n_header_lines = read_header(path)
     invalid: list[Any] = []
     # Numbered, since two columns of one name must be told apart before they are refused.
     places = [str(place) for place in range(len(names))]
@@ -114,7 +114,7 @@ def _from_csv(path: Path) -> tuple[tuple[str, ...], list[Any]]:
         table = arrow_csv.read_csv(
             path,
             arrow_csv.ReadOptions(use_threads=False, block_size=BLOCK, skip_rows=n_header_lines, column_names=places),
-            arrow_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=_keep_in(invalid)),
+            arrow_csv.ParseOptions(newlines_in_values=True, invalid_row_handler=keep_in(invalid)),
             arrow_csv.ConvertOptions(
                 column_types=dict.fromkeys(places, pa.binary()), null_values=[""], strings_can_be_null=True
             ),
@@ -122,7 +122,7 @@ def _from_csv(path: Path) -> tuple[tuple[str, ...], list[Any]]:
     except pa.ArrowInvalid as error:
         if "Empty CSV" in str(error):
             return names, [pa.nulls(0, pa.binary()) for _ in names]
-        raise InvalidInputError(_in_words(path, error, invalid, n_header_lines)) from None
+        raise InvalidInputError(in_words(path, error, invalid, n_header_lines)) from None
     return names, [column.combine_chunks() for column in table.columns]
 
 
@@ -176,7 +176,7 @@ class _Columns:
         for option, name in roles:
             if name is not None and name not in self._columns:
                 raise InvalidInputError(
-                    f"{self._where}: there is no column {name!r} ({option}); there are {_listed(tuple(self._columns))}"
+                    f"{self._where}: there is no column {name!r} ({option}); there are {listed(tuple(self._columns))}"
                 )
         if wanted.label is not None and wanted.label in (wanted.id, *wanted.show, *wanted.text):
             raise InvalidInputError(f"{self._where}: the column {wanted.label!r} is the label, and nothing else too")
@@ -232,7 +232,7 @@ class _Columns:
         labels: list[str] = []
         for row, value in enumerate(self._columns[name].to_pylist()):
             try:
-                text = _as_text(value)
+                text = as_text(value)
             except ValueError as error:
                 self._fail(name, row, str(error))
             if text is None:
@@ -249,7 +249,7 @@ def _from_npz(path: Path, wanted: Wanted) -> Data:
         raise InvalidInputError(f"{path.name}: an NPZ has no columns; --text, --id and --show need CSV or Parquet")
     if wanted.label not in (None, LABELS):
         raise InvalidInputError(f"{path.name}: the labels of an NPZ are its array {LABELS!r}; give --label {LABELS}")
-    arrays = _load(path, [EXAMPLES, *([LABELS] if wanted.label else [])])
+    arrays = load_arrays(path, [EXAMPLES, *([LABELS] if wanted.label else [])])
     for name in (EXAMPLES, *([LABELS] if wanted.label else [])):
         if name not in arrays:
             raise InvalidInputError(f"{path.name} has no array {name!r}; X are the examples and y their labels")

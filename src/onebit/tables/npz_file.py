@@ -27,7 +27,7 @@ def read_npz(
         raise InvalidInputError(f"{path.name}: an NPZ holds no ids and no texts to show; --id and --show need columns")
     if truth not in (None, TRUTH):
         raise InvalidInputError(f"{path.name}: the truth of an NPZ is its array {TRUTH!r}; give --truth {TRUTH}")
-    arrays = _load(path, ["preds", "models", "labels"] + ([TRUTH] if truth else []))
+    arrays = load_arrays(path, ["preds", "models", "labels"] + ([TRUTH] if truth else []))
     if "preds" not in arrays:
         raise InvalidInputError(f"{path.name} has no array 'preds'; it must hold the predictions, N models x n items")
     predictions = _whole(path, "preds", arrays["preds"], n_dimensions=2)
@@ -54,7 +54,8 @@ def read_npz(
     return make_table(kept, models, texts, right, path.name)
 
 
-def _load(path: Path, wanted: list[str]) -> dict[str, NDArray[Any]]:
+def load_arrays(path: Path, wanted: list[str]) -> dict[str, NDArray[Any]]:
+    """The wanted arrays that a file has; InvalidInputError if it is no NPZ, or would have to be unpickled."""
     try:
         # Opened here, since numpy leaves a file open that it finds to be no NPZ.
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
