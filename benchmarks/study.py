@@ -172,7 +172,7 @@ def replayed(storage: str, case: Case) -> Case:
 
 def imported(storage: str, case: Case) -> Case:
     """Make a study of a CSV with so many items."""
-    from onebit.study.jsonl import read_items
+    from onebit.tables import read_table
 
     path = _folder(storage) / "table.csv"
     predictions, _ = table(case["items"], case["models"])
@@ -181,7 +181,7 @@ def imported(storage: str, case: Case) -> Case:
         for i, column in enumerate(predictions.T.tolist()):
             file.write(f"item{i},the text of item {i}," + ",".join(map(str, column)) + "\n")
     begin = time.perf_counter()
-    items = read_items(path, id="id", show=["text"])
+    items = read_table(path, id="id", show=["text"])
     read = time.perf_counter() - begin
     create_study(items, "s", storage=storage, eps=0.01).close()
     seconds = time.perf_counter() - begin

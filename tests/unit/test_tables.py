@@ -278,7 +278,7 @@ def test_files_that_are_not_there_or_of_no_known_format(tmp_path: Path) -> None:
         read_table(tmp_path / "none.csv")
     with pytest.raises(InvalidInputError, match="is not a file"):
         read_table(tmp_path)
-    with pytest.raises(InvalidInputError, match=r"ends in '.xlsx'; tables end in .csv, .parquet or .npz"):
+    with pytest.raises(InvalidInputError, match=r"ends in '.xlsx'; tables end in .csv, .parquet, .npz or .jsonl"):
         read_table(written(tmp_path, "x", "t.xlsx"))
 
 

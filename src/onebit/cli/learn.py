@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def learn(
-    data: Annotated[Path, typer.Argument(help="Examples, one a row: CSV, Parquet, or NPZ with X (and y).")],
+    data: Annotated[Path, typer.Argument(help="Examples, one a row: CSV, Parquet, JSONL, or NPZ with X (and y).")],
     label: Annotated[
         str | None,
         typer.Option(help="Column with the right labels (NPZ: y); raters are then simulated.", show_default=False),

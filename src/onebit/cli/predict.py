@@ -21,7 +21,7 @@ COLUMNS = ("item", "label", "probability")
 
 def predict(
     model: Annotated[Path, typer.Argument(help="What onebit learn wrote.")],
-    data: Annotated[Path, typer.Argument(help="Examples: CSV, Parquet or NPZ, with the columns learned from.")],
+    data: Annotated[Path, typer.Argument(help="Examples: CSV, Parquet, JSONL or NPZ, with what was learned from.")],
     id: Annotated[str | None, typer.Option(help="Column that names the items.", show_default=False)] = None,
     out: Annotated[
         Path | None,
@@ -38,7 +38,7 @@ def predict(
     check_new("--out", to)
     saved = load_model(model)
     if bool(saved.columns) == (data.suffix.lower() == ".npz"):
-        source = f"the columns {', '.join(saved.columns)} of a CSV or Parquet" if saved.columns else "an NPZ"
+        source = f"the columns {', '.join(saved.columns)} of a CSV, Parquet or JSONL" if saved.columns else "an NPZ"
         raise InvalidInputError(f"{model} learned from {source}, and {data} is none; give the same kind of data")
     text, numbers = (saved.columns, None) if saved.is_text else ((), saved.columns or None)
     rows = read_data(data, Wanted(text=text, numbers=numbers, id=id, by_model=True))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def select(
     table: Annotated[
-        Path, typer.Argument(help="Predictions: CSV, Parquet or NPZ; one row an item, one column a model.")
+        Path, typer.Argument(help="Predictions: CSV, Parquet, JSONL or NPZ; one row an item, one column a model.")
     ],
     eps: Annotated[float, typer.Option(help="How far the chosen model may be from the best.")] = 0.01,
     delta: Annotated[float, typer.Option(help="Probability with which the guarantee may fail.")] = 0.05,

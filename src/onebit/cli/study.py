@@ -84,13 +84,13 @@ def create(
 ) -> None:
     """Make a study from a table of predictions; everything is checked before anything is written."""
     from onebit.study.gold import split_gold
-    from onebit.study.jsonl import read_items
     from onebit.study.opening import create_study
+    from onebit.tables import read_table
 
     setting = make_setting(eps, delta, protocol, population, budget, seed, error_rates)
     with progress_bar("reading the table") as reading:
         shown = [*(show or ()), *([image] if image is not None and image not in (show or ()) else ())]
-        items = read_items(
+        items = read_table(
             table, id=id, show=[*shown, *([gold] if gold else ())], labels=read_labels(labels), progress=reading
         )
     models, known = split_gold(items, gold, items.labels)

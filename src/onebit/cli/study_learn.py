@@ -33,7 +33,7 @@ from onebit.errors import InvalidInputError, check_count, check_fraction
 
 def learn(
     name: Name,
-    data: Annotated[Path, typer.Argument(help="Examples, one a row: CSV or Parquet.")],
+    data: Annotated[Path, typer.Argument(help="Examples, one a row: CSV, Parquet or JSONL.")],
     labels: Annotated[Path, typer.Option(help="Text file with the labels, one a line.")],
     storage: Storage = None,
     text: Annotated[

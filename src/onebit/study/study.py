@@ -194,6 +194,11 @@ class Study:
             raise InvalidInputError(f"the study {self.name!r} learns a classifier and has no models to select from")
         return self.task.predictions
 
+    def offer(self, question: int) -> Offer:
+        """The question of that number, as it was given out; UnknownQuestionError if it never was."""
+        with self._lock:
+            return self._offer(self._desk.card(question), None)
+
     def item(self, row: int) -> Item:
         """What raters are shown of a row of the table."""
         return self.items[row]

@@ -78,6 +78,7 @@ def _decoded(file: BinaryIO) -> Iterator[str]:
 
 def keep_in(invalid: list[Any]) -> Any:
     """A handler that keeps the rows that have the wrong number of cells."""
+
     def keep(row: Any) -> str:
         invalid.append(row)
         return "error"

@@ -1,4 +1,4 @@
-"""Examples to learn from: numbers or texts, one row each, from CSV, Parquet or NPZ; and their labels where known."""
+"""Examples to learn from: numbers or texts, one row each, from CSV, Parquet, NPZ or JSONL; and labels where known."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from onebit.errors import InvalidInputError
 from onebit.tables.columns import as_text, listed
 from onebit.tables.csv_file import BLOCK, in_words, keep_in, line_of, read_header
+from onebit.tables.jsonl_file import read_columns
 from onebit.tables.npz_file import load_arrays
 
 #: The arrays of an NPZ: the examples and their labels.
@@ -76,9 +77,9 @@ class Data:
 def read_data(path: str | Path, wanted: Wanted) -> Data:
     """Read examples and check all of them.
 
-    CSV (UTF-8, commas, column names first) and Parquet have one row for each example. An NPZ holds ``X``, numbers
-    with one row for each example (images are laid out flat) or texts, and may hold the labels ``y``. Raises
-    InvalidInputError, which names row and column where there is one.
+    CSV (UTF-8, commas, column names first) and Parquet have one row for each example, JSONL one object. An NPZ holds
+    ``X``, numbers with one row for each example (images are laid out flat) or texts, and may hold the labels ``y``.
+    Raises InvalidInputError, which names row and column where there is one.
     """
     file = Path(path)
     if not file.is_file():
@@ -91,11 +92,13 @@ def read_data(path: str | Path, wanted: Wanted) -> Data:
             return _from_npz(file, wanted)
         if suffix == ".csv":
             return _Columns(*_from_csv(file), file.name, lambda row: f"line {line_of(file, row + 1)}").data(wanted)
+        if suffix == ".jsonl":
+            return _Columns(*read_columns(file), file.name, lambda row: f"line {row + 1}").data(wanted)
         if suffix == ".parquet":
             return _Columns(*_from_parquet(file), file.name, lambda row: f"row {row + 1}").data(wanted)
     except OSError as error:
         raise InvalidInputError(f"{file} cannot be read: {error}") from error
-    raise InvalidInputError(f"{file} ends in {suffix or 'nothing'!r}; data end in .csv, .parquet or .npz")
+    raise InvalidInputError(f"{file} ends in {suffix or 'nothing'!r}; data end in .csv, .parquet, .npz or .jsonl")
 
 
 def data_of(examples: Any) -> Data:

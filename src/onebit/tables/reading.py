@@ -8,7 +8,7 @@ from pathlib import Path
 from onebit.errors import InvalidInputError
 from onebit.tables.record import ModelTable
 
-#: Called with the part that has been read, and the whole: bytes of a CSV, rows of a Parquet file.
+#: Called with the part that has been read, and the whole: bytes of a CSV or JSONL, rows of a Parquet file.
 Progress = Callable[[int, int], None]
 
 
@@ -23,10 +23,10 @@ def read_table(
 ) -> ModelTable:
     """Read a table of predictions, and check all of it.
 
-    CSV (UTF-8, commas, column names first) and Parquet have one row for each item; ``id``, ``truth`` and ``show`` name
-    columns, and every other column is a model. An empty cell means that the model abstains. Labels are the values that
-    occur, unless ``labels`` are given. An NPZ holds ``preds`` (N models x n items, whole numbers, negative:
-    abstains) and may hold ``models``, ``labels`` and ``y``, which is the truth if ``truth`` is "y".
+    CSV (UTF-8, commas, column names first) and Parquet have one row for each item, JSONL one object; ``id``, ``truth``
+    and ``show`` name columns, and every other column is a model. An empty cell or null means that the model abstains.
+    Labels are the values that occur, unless ``labels`` are given. An NPZ holds ``preds`` (N models x n items, whole
+    numbers, negative: abstains) and may hold ``models``, ``labels`` and ``y``, which is the truth if ``truth`` is "y".
 
     A file larger than the memory can be read as long as its predictions fit, in one, two or four bytes each.
     Raises InvalidInputError, which names row and column where there is one.
@@ -53,6 +53,10 @@ def read_table(
             from onebit.tables.npz_file import read_npz
 
             return read_npz(file, id, truth, show, labels)
+        if suffix == ".jsonl":
+            from onebit.tables.jsonl_file import read_jsonl
+
+            return read_jsonl(file, id, truth, show, labels, report)
     except OSError as error:
         raise InvalidInputError(f"{file} cannot be read: {error}") from error
-    raise InvalidInputError(f"{file} ends in {suffix or 'nothing'!r}; tables end in .csv, .parquet or .npz")
+    raise InvalidInputError(f"{file} ends in {suffix or 'nothing'!r}; tables end in .csv, .parquet, .npz or .jsonl")

@@ -53,13 +53,15 @@ def write_numbers(folder: Path, suffix: str) -> Path:
     table = pa.table({"name": [f"@{i}" for i in range(len(y))], "a": x[:, 0], "b": x[:, 1], "kind": y})
     if suffix == ".parquet":
         parquet.write_table(table, path)
+    elif suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
     else:
         rows = [f"{r['name']},{r['a']},{r['b']},{r['kind']}" for r in table.to_pylist()]
         path.write_text("\n".join(["name,a,b,kind", *rows]) + "\n")
     return path
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".npz"])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl", ".npz"])
 def test_learn_and_predict_from_every_format(tmp_path: Path, suffix: str) -> None:
     path = write_numbers(tmp_path, suffix)
     options = ["--label", "y"] if suffix == ".npz" else ["--label", "kind", "--id", "name"]
@@ -94,13 +96,13 @@ def test_learn_and_predict_from_every_format(tmp_path: Path, suffix: str) -> Non
     assert all(1 / 3 <= float(row["probability"]) <= 1 for row in rows)
 
 
-def test_the_three_formats_hold_the_same(tmp_path: Path) -> None:
+def test_all_formats_hold_the_same(tmp_path: Path) -> None:
     runs = []
-    for suffix in (".csv", ".parquet", ".npz"):
+    for suffix in (".csv", ".parquet", ".jsonl", ".npz"):
         options = ["--label", "y"] if suffix == ".npz" else ["--label", "kind", "--id", "name"]
         figures = learned(write_numbers(tmp_path, suffix), *options, "--budget", 60, "--out", tmp_path / f"m{suffix}")
         runs.append({key: value for key, value in figures.items() if key not in ("model", "seconds")})
-    assert runs[0] == runs[1] == runs[2]
+    assert all(run == runs[0] for run in runs)
 
 
 def test_texts_by_name(tmp_path: Path) -> None:

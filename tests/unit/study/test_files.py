@@ -21,10 +21,10 @@ from onebit.study.backup import backup
 from onebit.study.database import StoreError
 from onebit.study.export import export_study
 from onebit.study.gold import split_gold
-from onebit.study.jsonl import read_items
 from onebit.study.opening import create_study, load_study
 from onebit.study.store import Store
 from onebit.study.study import Offer, Study
+from onebit.tables import read_table
 
 LABELS = ("=1+1", "-cat", "dog", "@x", "ü")
 TEXTS = ["=cmd()", *("a text" for _ in range(TRUTH.size - 1))]
@@ -47,7 +47,7 @@ def storage(tmp_path: Path) -> str:
 
 @pytest.fixture
 def study(tmp_path: Path, storage: str) -> Iterator[Study]:
-    table = read_items(write_csv(tmp_path / "table.csv"), id="item", show=["text"], labels=LABELS)
+    table = read_table(write_csv(tmp_path / "table.csv"), id="item", show=["text"], labels=LABELS)
     with create_study(table, "s", storage=storage, eps=0.05, population="stream") as made:
         yield made
 
@@ -180,12 +180,12 @@ def test_verify_notices_a_damaged_database(tmp_path: Path, storage: str, study: 
 
 
 def test_jsonl_is_read_as_csv_is(tmp_path: Path) -> None:
-    table = read_items(write_csv(tmp_path / "table.csv"), id="item", show=["text"], labels=LABELS)
+    table = read_table(write_csv(tmp_path / "table.csv"), id="item", show=["text"], labels=LABELS)
     with (tmp_path / "table.jsonl").open("w", encoding="utf-8") as file:
         for i, column in enumerate(PREDICTIONS.T):
             models = {f"m{h}": LABELS[label] for h, label in enumerate(column)}
             file.write(json.dumps({"item": f"+item {i}", "text": TEXTS[i]} | models, ensure_ascii=False) + "\n")
-    same = read_items(tmp_path / "table.jsonl", id="item", show=["text"], labels=LABELS)
+    same = read_table(tmp_path / "table.jsonl", id="item", show=["text"], labels=LABELS)
     assert same.digest == table.digest
     assert same.item_id(3) == table.item_id(3)
     assert same.shown(0) == table.shown(0)
@@ -206,18 +206,18 @@ def test_faults_in_jsonl_name_the_line(tmp_path: Path, lines: list[str], said: s
     path = tmp_path / "table.jsonl"
     path.write_text("\n".join(lines) + "\n")
     with pytest.raises(InvalidInputError, match=said):
-        read_items(path)
+        read_table(path)
 
 
 def test_gold_comes_from_a_column_that_raters_do_not_see(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("known,text,a,b\nx,one,x,y\n,two,y,y\ny,three,x,y\n")
-    table, known = split_gold(read_items(path, show=["known", "text"]), "known", ("x", "y"))
+    table, known = split_gold(read_table(path, show=["known", "text"]), "known", ("x", "y"))
     assert known == {0: 0, 2: 1}
     assert table.shown(0) == {"text": "one"}
     path.write_text("known,a,b\nz,x,y\n")
     with pytest.raises(InvalidInputError, match=r"row 1.*'z' is no label"):
-        split_gold(read_items(path, show=["known"]), "known", ("x", "y"))
+        split_gold(read_table(path, show=["known"]), "known", ("x", "y"))
 
 
 def images(tmp_path: Path, first: str) -> Any:
@@ -228,7 +228,7 @@ def images(tmp_path: Path, first: str) -> Any:
     (root / "link.png").symlink_to(tmp_path / "secret.png")
     path = tmp_path / "table.csv"
     path.write_text(f"picture,a,b\n{first},x,y\n0.png,y,y\n")
-    return read_items(path, show=["picture"]), str(root)
+    return read_table(path, show=["picture"]), str(root)
 
 
 def test_images_are_below_their_root(tmp_path: Path, storage: str) -> None:

@@ -32,7 +32,7 @@ from onebit.randomness import generator
 from onebit.records import Answer, EpochPlan, Question, RunStatus, Status, TrainingProtocol
 
 #: A training epoch has this share of the answers so far, and at least so many questions; an audit's has so many.
-EPOCH_SHARE, MIN_QUESTIONS, AUDIT_QUESTIONS = 0.02, 10, 50
+EPOCH_SHARE, MIN_QUESTIONS, AUDIT_QUESTIONS = 0.02, 4, 50
 #: Answers about fresh items from which the recent accuracy is estimated, and answers for the recent share of yes.
 RECENT = 300
 

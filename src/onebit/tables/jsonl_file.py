@@ -11,37 +11,27 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from onebit.errors import InvalidInputError
-from onebit.tables import ModelTable, read_table
 from onebit.tables.columns import Collector, assign_roles
 from onebit.tables.reading import Progress
+from onebit.tables.record import ModelTable
 
 #: Lines read at a time.
 AT_A_TIME = 20_000
 
 
-def read_items(
-    path: str | Path,
-    *,
-    id: str | None = None,
-    show: Sequence[str] = (),
-    labels: Sequence[str] | None = None,
-    progress: Progress | None = None,
+def read_jsonl(
+    path: Path,
+    id: str | None,
+    truth: str | None,
+    show: Sequence[str],
+    labels: Sequence[str] | None,
+    progress: Progress,
 ) -> ModelTable:
-    """Read a table of predictions from CSV, Parquet, NPZ or JSONL, and check all of it."""
-    file = Path(path)
-    if file.suffix.lower() == ".jsonl" and file.is_file():
-        return _read_jsonl(file, id, show, labels, progress or (lambda done, whole: None))
-    return read_table(file, id=id, show=show, labels=labels, progress=progress)
-
-
-def _read_jsonl(
-    path: Path, id: str | None, show: Sequence[str], labels: Sequence[str] | None, progress: Progress
-) -> ModelTable:
+    """Read a table of predictions; see ``read_table``."""
     size = path.stat().st_size
     with path.open("rb") as file:
-        names = tuple(_object(path, 1, file.readline()))
-        file.seek(0)
-        roles = assign_roles(names, id, None, show, path.name)
+        names = _names(path, file)
+        roles = assign_roles(names, id, truth, show, path.name)
         collector = Collector(roles, labels, path.name, lambda row: f"line {row + 1}")
         first = 1
         while rows := _rows(path, file, first, names):
@@ -52,7 +42,26 @@ def _read_jsonl(
     return collector.table()
 
 
-def _rows(path: Path, file: BinaryIO, first: int, names: tuple[str, ...]) -> list[list[str | None]]:
+def read_columns(path: Path) -> tuple[tuple[str, ...], list[Any]]:
+    """The names of all columns, and the columns as texts, with numbers as they are written."""
+    rows: list[list[str | None]] = []
+    with path.open("rb") as file:
+        names = _names(path, file)
+        while more := _rows(path, file, len(rows) + 1, names, with_fractions=True):
+            rows += more
+    return names, [pa.array([row[place] for row in rows], pa.string()) for place in range(len(names))]
+
+
+def _names(path: Path, file: BinaryIO) -> tuple[str, ...]:
+    """The keys of the first object; the file is then at its start again."""
+    names = tuple(_object(path, 1, file.readline()))
+    file.seek(0)
+    return names
+
+
+def _rows(
+    path: Path, file: BinaryIO, first: int, names: tuple[str, ...], with_fractions: bool = False
+) -> list[list[str | None]]:
     rows = []
     for number, line in enumerate(islice(file, AT_A_TIME), start=first):
         found = _object(path, number, line)
@@ -60,7 +69,7 @@ def _rows(path: Path, file: BinaryIO, first: int, names: tuple[str, ...]) -> lis
             if name not in names or name not in found:
                 problem = "is not on line 1" if name not in names else "is missing; write null where a model abstains"
                 raise InvalidInputError(f"{path.name}, line {number}: the column {name!r} {problem}")
-        rows.append([_text(path, number, name, found[name]) for name in names])
+        rows.append([_text(path, number, name, found[name], with_fractions) for name in names])
     return rows
 
 
@@ -74,13 +83,12 @@ def _object(path: Path, number: int, line: bytes) -> dict[str, Any]:
     return found
 
 
-def _text(path: Path, number: int, name: str, value: object) -> str | None:
+def _text(path: Path, number: int, name: str, value: object, with_fractions: bool) -> str | None:
     if value is None or value == "":
         return None
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, str | int):
+    if isinstance(value, str | int) or (with_fractions and isinstance(value, float)):
         return str(value)
-    raise InvalidInputError(
-        f"{path.name}, line {number}, column {name!r}: {value!r} is neither a text nor a whole number"
-    )
+    what = "number" if with_fractions else "whole number"
+    raise InvalidInputError(f"{path.name}, line {number}, column {name!r}: {value!r} is neither a text nor a {what}")
