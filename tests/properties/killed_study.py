@@ -1,7 +1,7 @@
 """Run a study under load, kill its process at random moments, and check that nothing acknowledged is lost or doubled.
 
-Run as ``python -m tests.properties.killed_study STORAGE N_KILLS SEED``: a process of its own, which imports once and
-forks whom it kills. It prints one JSON object with what it found.
+Run as ``python -m tests.properties.killed_study KIND STORAGE N_KILLS SEED``: a process of its own, which imports once
+and forks whom it kills. It prints one JSON object with what it found.
 """
 
 from __future__ import annotations
@@ -22,15 +22,28 @@ from onebit.errors import AlreadyAnsweredError
 from onebit.records import Answer, Status
 from onebit.study.events import Answered, Undone
 from onebit.study.journal import InUseError
+from onebit.study.learning import create_learning_study
 from onebit.study.opening import create_study, load_study
 from onebit.study.store import Store
 from onebit.study.study import Offer, Study
 
 N_RATERS = 4
+N_ITEMS, N_LABELS = 5000, 5
 #: Models that are as good as each other, so that there is always something to ask.
-PREDICTIONS, TRUTH = models_of_accuracy(np.random.default_rng(0), np.array([0.5, 0.5]), 5000, 5)
+PREDICTIONS, TRUTH = models_of_accuracy(np.random.default_rng(0), np.array([0.5, 0.5]), N_ITEMS, N_LABELS)
 #: Acknowledgements that are waited for before a kill, at most.
 MOST_ANSWERS = 30
+
+
+def create(kind: str, storage: str) -> None:
+    """A study of that kind that lasts; leases are short."""
+    if kind == "selection":
+        create_study(PREDICTIONS, "s", storage=storage, eps=1e-4, delta=1e-9, f_no=1e-3, lease_seconds=0.05).close()
+        return
+    # Few, so that choosing among them is quick.
+    x = np.random.default_rng(1).standard_normal((500, 3)) + 2 * np.eye(N_LABELS)[TRUTH[:500], :3]
+    labels = tuple(map(str, range(N_LABELS)))
+    create_learning_study(x, "s", labels=labels, storage=storage, budget=10**6, lease_seconds=0.05).close()
 
 
 def resume(storage: str) -> Study:
@@ -98,10 +111,10 @@ def kill_one(storage: str, seed: int) -> tuple[list[Any], float]:
     return [json.loads(line) for line in (*early, *lines)], seconds
 
 
-def main(storage: str, n_kills: int, seed: int) -> dict[str, Any]:
+def main(kind: str, storage: str, n_kills: int, seed: int) -> dict[str, Any]:
     child = os.fork()
     if child == 0:
-        create_study(PREDICTIONS, "s", storage=storage, eps=1e-4, delta=1e-9, f_no=1e-3, lease_seconds=0.05).close()
+        create(kind, storage)
         os._exit(0)
     os.waitpid(child, 0)
     acknowledged: list[Any] = []
@@ -139,4 +152,4 @@ def main(storage: str, n_kills: int, seed: int) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))))
+    print(json.dumps(main(sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]))))

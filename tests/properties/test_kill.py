@@ -36,18 +36,26 @@ def in_own_process(module: str, *arguments: str, before: tuple[str, ...] = ()) -
     return json.loads(done.stdout)
 
 
-def test_killed_at_random_moments(storage: str, measured: Callable[[str], None]) -> None:
-    found = in_own_process("tests.properties.killed_study", storage, str(N_KILLS), "1")
+def check_kills(kind: str, storage: str) -> str:
+    """Kill a study of that kind again and again; what was seen, in words."""
+    found = in_own_process("tests.properties.killed_study", kind, storage, str(N_KILLS), "1")
     assert found["lost"] == []
     assert found["n_doubled"] == 0
     assert found["state_is_the_log"]
     assert found["n_logged"] >= found["n_acknowledged"] > 5 * N_KILLS
     assert found["n_undone"] > 0
-    kind = storage.split(":")[0]
-    measured(
-        f"{N_KILLS} kills on {kind}: {found['n_acknowledged']} answers acknowledged, none lost or doubled; resumed "
-        f"within {found['slowest_start']:.1f} s"
+    return (
+        f"{N_KILLS} kills of a {kind} on {storage.split(':')[0]}: {found['n_acknowledged']} answers acknowledged, none "
+        f"lost or doubled; resumed within {found['slowest_start']:.1f} s"
     )
+
+
+def test_killed_at_random_moments(storage: str, measured: Callable[[str], None]) -> None:
+    measured(check_kills("selection", storage))
+
+
+def test_training_is_killed_at_random_moments(tmp_path: Path, measured: Callable[[str], None]) -> None:
+    measured(check_kills("learning", f"sqlite:///{tmp_path}/studies.db"))
 
 
 def test_two_raters_race_for_one_question(storage: str) -> None:
