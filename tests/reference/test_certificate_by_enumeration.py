@@ -160,17 +160,17 @@ def begun(before: CertifiedLearner, rows: list[list[float]], examples: list[int]
     if examples is not None:
         after._evidence._items.next = examples  # type: ignore[attr-defined]
     after._begin(standing(after))
-    assert after._epoch is not None
-    assert after._epoch.drawn.items.size == len(rows)
+    assert after._asking is not None
+    assert after._asking.epoch.drawn.items.size == len(rows)
     return after
 
 
 def answered(population: Population, learner: CertifiedLearner) -> Iterator[tuple[float, CertifiedLearner]]:
     """All ways in which the open epoch can be answered, and closed: probabilities and learners."""
-    epoch = learner._epoch
-    assert epoch is not None
-    if not epoch.unsettled:
-        learner._close(epoch, standing(learner))
+    asking = learner._asking
+    assert asking is not None
+    if not asking.epoch.unsettled:
+        learner._close(asking, standing(learner))
         yield 1.0, learner
         return
     asked = learner.ask(1)
@@ -205,8 +205,8 @@ def outcomes_of(
 ) -> Iterator[Outcome]:
     """Every way of answering; the probability is that of the labels drawn and of the answers."""
     with_epoch = begun(before, rows, examples)
-    assert with_epoch._epoch is not None
-    drawn = math.prod(with_epoch._epoch.propensity.tolist())
+    assert with_epoch._asking is not None
+    drawn = math.prod(with_epoch._asking.epoch.propensity.tolist())
     for p, after in answered(population, with_epoch):
         yield Outcome(drawn * p, after, differences(after) if len(rows) == 1 else None)
 

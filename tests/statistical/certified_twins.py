@@ -29,6 +29,7 @@ from tests.statistical.certified_populations import (
 )
 
 from onebit.estimate.betting import BETS, IndependentWealth, Rounds
+from onebit.learners.asking import Asking
 from onebit.learners.base import run
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.epoch import Epoch, KnownAnswers
@@ -104,7 +105,7 @@ def change_rounds(epoch: Epoch, changed: Callable[[Rounds], Rounds]) -> None:
 class GuessesAfterwards(CertifiedLearner):
     """Takes the answer itself for the guess of the label that was asked, so that nothing is left to be weighted."""
 
-    def _close(self, epoch: Epoch, *args: object, **options: object) -> None:
+    def _close(self, asking: Asking, *args: object, **options: object) -> None:
         def guessed_again(rounds: Rounds) -> Rounds:
             places = np.flatnonzero(rounds.asked >= 0)
             asked = rounds.first[places] + rounds.asked[places]
@@ -113,24 +114,25 @@ class GuessesAfterwards(CertifiedLearner):
             for_rival[asked] = for_leader[asked] = rounds.z[places]
             return replace(rounds, q=q, for_rival=for_rival, for_leader=for_leader)
 
-        change_rounds(epoch, guessed_again)
-        super()._close(epoch, *args, **options)  # type: ignore[arg-type]
+        change_rounds(asking.epoch, guessed_again)
+        super()._close(asking, *args, **options)  # type: ignore[arg-type]
 
 
 class DropsLateAnswers(CertifiedLearner):
     """Closes an epoch without the rounds whose answers have not come."""
 
     def drop_open(self) -> None:
-        epoch, standing = self._epoch, self._standing
-        assert epoch is not None
+        asking, standing = self._asking, self._standing
+        assert asking is not None
         assert standing is not None
+        epoch = asking.epoch
         assert epoch.one_shot is not None
         came = epoch.is_settled[epoch.one_shot.places]
         for place in np.flatnonzero(~epoch.is_settled).tolist():
             epoch.settle(place, 0)
         change_rounds(epoch, lambda rounds: selected(rounds, came, rounds.n_nil))
         self._ledger.n_open = 0
-        self._close(epoch, standing)
+        self._close(asking, standing)
 
 
 def won_by_the_best(population: Population) -> Bools:

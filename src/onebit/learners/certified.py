@@ -8,7 +8,6 @@ and the run stops once no survivor can be ahead of the leader by more than eps.
 from __future__ import annotations
 
 import math
-from collections import deque
 from dataclasses import dataclass
 from typing import get_args
 
@@ -17,8 +16,9 @@ import numpy as np
 from onebit.errors import InvalidInputError, UnknownQuestionError, check_count, check_fraction
 from onebit.hypotheses.finite import FiniteClass
 from onebit.kernels.distinct import distinct_rows
+from onebit.learners.asking import Asking, one_question_each, until_the_label_is_found
 from onebit.learners.base import Learner, Result
-from onebit.learners.epoch import Drawn, Epoch, KnownAnswers, OneShot
+from onebit.learners.epoch import KnownAnswers, OneShot
 from onebit.learners.evidence import Evidence, IndependentEvidence, PoolEvidence
 from onebit.learners.forecast import Forecast, forecast
 from onebit.learners.items import ItemSource, Pool
@@ -106,15 +106,10 @@ class CertifiedLearner(Learner[CertifiedResult]):
             self._n_drawn_once = self._pool_said.shape[1]
         self._uniforms = RoundStream(seed, "rounds")
         self._ledger = Ledger(hypotheses.n_labels)
-        #: Rounds of the open epoch: those that the answer to each question is for, and those that share one question.
-        self._places_of: dict[int, list[int]] = {}
-        self._together: dict[int, list[int]] = {}
-        #: Rounds whose next question can be asked, and the last that was asked in each.
-        self._ready: deque[int] = deque()
-        self._last_asked: dict[int, int] = {}
         self._known = KnownAnswers()
         self._standing: Standing | None = None
-        self._epoch: Epoch | None = None
+        #: The epoch under way.
+        self._asking: Asking | None = None
         self._confirmed = Confirmed()
         self._n_rounds = self._n_free = 0
         self._status = RunStatus.RUNNING
@@ -139,9 +134,9 @@ class CertifiedLearner(Learner[CertifiedResult]):
         check_count("the number of questions asked for", n)
         self._settle()
         questions: list[Question] = []
-        if self._epoch is not None:
-            for _ in range(min(n, len(self._ready), self._allowance())):
-                questions.append(self._next_question(self._epoch, len(self._ledger.questions) + len(questions)))
+        if self._asking is not None:
+            for _ in range(min(n, len(self._asking.ready), self._allowance(self._asking))):
+                questions.append(self._asking.next(len(self._ledger.questions) + len(questions)))
         self._ledger.add(tuple(questions))
         if questions:
             return tuple(questions)
@@ -149,44 +144,21 @@ class CertifiedLearner(Learner[CertifiedResult]):
 
     def tell(self, question_id: int, answer: Answer | int) -> None:
         question = self._ledger.record(question_id, answer)
-        epoch = self._epoch
-        if epoch is None or question.epoch != epoch.number:
-            # After a budget cut: the certificate has been given without it.
-            return
-        for place in self._places_of[question_id]:
-            if not isinstance(answer, Answer):
-                epoch.settle(place, int(answer))
-            elif answer is Answer.CANT_TELL:
-                epoch.settle(place, -1)
-            elif epoch.one_shot is not None:
-                epoch.settle(place, int(answer is Answer.YES))
-            elif answer is Answer.YES and question.label is not None:
-                epoch.settle(place, question.label)
-            elif epoch.to_ask[place]:
-                self._ready.append(place)
-            else:
-                epoch.settle(place, -1)
+        # After a budget cut the certificate has been given without it.
+        if self._asking is not None and question.epoch == self._asking.epoch.number:
+            self._asking.tell(question, answer)
 
     def untell(self, question_id: int) -> None:
         """Take an answer back, as long as nothing was built on it: its epoch is open, and no next label was asked."""
-        epoch = self._epoch
-        answered = isinstance(question_id, int) and question_id in self._places_of
-        if epoch is None or not answered or self._ledger.answers[question_id] is None:
+        asking = self._asking
+        if asking is None or question_id not in asking.questions or self._ledger.answers[question_id] is None:
             raise UnknownQuestionError(
                 f"question {question_id!r} has no answer that can be taken back; that is possible while a question of "
                 "the same epoch is open"
             )
-        places = self._places_of[question_id]
-        if any(self._last_asked[place] != question_id for place in places):
-            raise UnknownQuestionError(
-                f"the next label was already asked about the item of question {question_id}; its answer stands"
-            )
+        asking.check_may_untell(question_id)
         self._ledger.take_back(question_id)
-        for place in places:
-            if epoch.is_settled[place]:
-                epoch.unsettle(place)
-            else:
-                self._ready.remove(place)
+        asking.untell(question_id)
 
     def follow(self, record: EpochRecord) -> None:
         """Explore as a log has it when that epoch begins, not as would be planned now.
@@ -223,15 +195,8 @@ class CertifiedLearner(Learner[CertifiedResult]):
             n_cant_tell=sum(answer is Answer.CANT_TELL for answer in self._ledger.answers),
         )
 
-    def _allowance(self) -> int:
-        return len(self._ready) if self._budget is None else self._budget - len(self._ledger.questions)
-
-    def _next_question(self, epoch: Epoch, number: int) -> Question:
-        place = self._ready.popleft()
-        label = epoch.to_ask[place].pop(0)
-        self._places_of[number] = self._together.get(place, [place])
-        self._last_asked.update(dict.fromkeys(self._places_of[number], number))
-        return Question(number, int(epoch.drawn.items[place]), label, float(epoch.propensity[place]), epoch.number)
+    def _allowance(self, asking: Asking) -> int:
+        return len(asking.ready) if self._budget is None else self._budget - len(self._ledger.questions)
 
     def _standing_now(self) -> Standing:
         """Who is ahead; the first time, examples are looked at for the vote."""
@@ -245,12 +210,12 @@ class CertifiedLearner(Learner[CertifiedResult]):
         """Close the epoch if it is over, and begin another unless the run is."""
         standing = self._standing_now()
         while self._status is RunStatus.RUNNING:
-            if self._epoch is None:
+            if self._asking is None:
                 self._begin(standing)
-            elif self._epoch.unsettled == 0:
-                self._close(self._epoch, standing)
-            elif self._ledger.n_open == 0 and self._allowance() <= 0:
-                self._close(self._epoch, standing, if_not_over=RunStatus.BUDGET)
+            elif self._asking.epoch.unsettled == 0:
+                self._close(self._asking, standing)
+            elif self._ledger.n_open == 0 and self._allowance(self._asking) <= 0:
+                self._close(self._asking, standing, if_not_over=RunStatus.BUDGET)
             else:
                 return
 
@@ -276,42 +241,14 @@ class CertifiedLearner(Learner[CertifiedResult]):
         )
         self.epochs.append(record)
         if self._protocol == "one-shot":
-            self._epoch = self._one_question_each(number, drawn, survivors, exploration, uniform[:, 1:])
+            one_shot = OneShot(drawn, survivors, exploration, self._known, uniform[: drawn.items.size, 1:], self._f_yes)
+            self._asking = one_question_each(number, drawn, one_shot, reuses_answers=self._transfer == 1)
         else:
-            self._epoch = self._until_the_label_is_found(number, drawn, survivors, exploration)
-
-    def _one_question_each(
-        self, number: int, drawn: Drawn, survivors: Ints, exploration: Exploration, uniform: Floats
-    ) -> Epoch:
-        one_shot = OneShot(drawn, survivors, exploration, self._known, uniform[: drawn.items.size], self._f_yes)
-        costs = np.zeros(drawn.items.size, dtype=np.bool_)
-        costs[one_shot.places] = one_shot.asked >= 0
-        epoch = Epoch(number, drawn, costs, one_shot)
-        epoch.propensity[one_shot.places] = one_shot.propensity
-        first_with: dict[tuple[int, int], int] = {}
-        for place, label in zip(one_shot.places.tolist(), one_shot.label.tolist(), strict=True):
-            if label < 0:
-                continue
-            # Raters who err are asked afresh each time: what they said before is no truth to be used again.
-            key = (int(drawn.items[place]), label) if self._transfer == 1 else (-1, place)
-            first = first_with.setdefault(key, place)
-            self._together.setdefault(first, []).append(place)
-            if first == place:
-                epoch.to_ask[place] = [label]
-                self._ready.append(place)
-        return epoch
-
-    def _until_the_label_is_found(self, number: int, drawn: Drawn, survivors: Ints, exploration: Exploration) -> Epoch:
-        said = drawn.said[survivors]
-        costs = np.ones(drawn.items.size, dtype=np.bool_) if self._passive else contested(said)
-        epoch = Epoch(number, drawn, costs, None)
-        for place in np.flatnonzero(costs).tolist():
             follow_up = self._protocol == "follow-up"
-            epoch.to_ask[place] = list(exploration.in_order(said[:, place])) if follow_up else [None]
-            self._ready.append(place)
-        return epoch
+            self._asking = until_the_label_is_found(number, drawn, survivors, exploration, follow_up, self._passive)
 
-    def _close(self, epoch: Epoch, standing: Standing, if_not_over: RunStatus = RunStatus.RUNNING) -> None:
+    def _close(self, asking: Asking, standing: Standing, if_not_over: RunStatus = RunStatus.RUNNING) -> None:
+        epoch = asking.epoch
         self._evidence.add(epoch, standing.survivors)
         outcome = epoch.settled_prefix()
         self._confirmed.add(*epoch.confirmed(outcome))
@@ -319,13 +256,10 @@ class CertifiedLearner(Learner[CertifiedResult]):
         if not self._passive:
             agreed = ~contested(epoch.drawn.said[np.ix_(standing.survivors, np.arange(outcome.size))])
             self._n_free += int(agreed.sum())
-        nothing_asked = not self._places_of
-        for question_id in self._places_of:
+        for question_id in asking.questions:
             self._learn(question_id)
-        self._epoch = None
-        for state in (self._ready, self._places_of, self._together, self._last_asked):
-            state.clear()
-        standing.update(self._exact_score(standing.survivors) if nothing_asked else None)
+        self._asking = None
+        standing.update(None if asking.questions else self._exact_score(standing.survivors))
         self._status = RunStatus.COMPLETE if standing.is_over else if_not_over
         closing = Closing(
             epoch.number,

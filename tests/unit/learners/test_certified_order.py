@@ -231,12 +231,12 @@ def test_rounds_that_share_a_question_are_all_open_again() -> None:
     learner = CertifiedLearner(hypotheses, Pool(np.arange(2)), eps=0.001, delta=0.001)
     asked = learner.ask(100)
     assert isinstance(asked, tuple)
-    assert learner._epoch is not None
+    assert learner._asking is not None
     for q in asked:
         learner.tell(q.id, Answer.NO)
-    assert learner._epoch.unsettled == 0
+    assert learner._asking.epoch.unsettled == 0
     learner.untell(asked[0].id)
-    assert learner._epoch.unsettled > 1
+    assert learner._asking.epoch.unsettled > 1
     learner.tell(asked[0].id, Answer.YES)
     # The other right label is as it was told: wrong. So the model that says the first is ahead, and all is known.
     result = learner.result
