@@ -15,7 +15,8 @@ from typing import Any
 import pytest
 import uvicorn
 from playwright.sync_api import Browser, BrowserContext, Page, Request, expect, sync_playwright
-from tests.unit.web.served import LABELS, TRUTH, make_study
+from starlette.applications import Starlette
+from tests.unit.web.served import LABELS, TRUTH, make_study, make_training
 
 from onebit.web.app import make_app
 from onebit.web.site import Site
@@ -45,17 +46,21 @@ class Server:
     site: Site
     browser: Browser
     owner: str
+    app: Starlette
     contexts: list[BrowserContext] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
 
     def rater(self, name: str, **options: Any) -> Page:
-        """A rater's page in a browser of its own, past the instructions."""
-        token = self.site.access.make("rater", 1, name)[1]
+        """A rater's page in a browser of its own, with a question on it."""
         page = self.page(**options)
-        page.goto(f"{self.url}/r/{token}")
-        page.wait_for_selector("#yes:enabled")
+        page.goto(f"{self.url}/r/{self.token(name)}")
+        page.wait_for_selector("#unsure:enabled")
         return page
+
+    def token(self, name: str) -> str:
+        """The token of a new link for a rater."""
+        return self.site.access.make("rater", 1, name)[1]
 
     def dashboard(self, **options: Any) -> Page:
         page = self.page(**options)
@@ -76,6 +81,11 @@ class Server:
         page.on("console", lambda line: self.problems.append(line.text) if "Content Security" in line.text else None)
         return page
 
+    def restore(self, backup: Path) -> None:
+        """Put a backup in the place of the store, while pages are open."""
+        self.site.close()
+        self.site = self.app.state.site = Site(f"sqlite:///{backup}", self.site.folder, self.url)
+
     def answers(self) -> int:
         follower = self.site.room(1).follower
         follower.update()
@@ -94,19 +104,23 @@ def start(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Server]]:
     """Starts servers, each with a study; they and their pages end with the test."""
     running: list[tuple[uvicorn.Server, threading.Thread, Server]] = []
 
-    def begin(**options: Any) -> Server:
+    def begin(storage: str | None = None, trains: bool = False, **options: Any) -> Server:
         folder = tmp_path / str(len(running))
         folder.mkdir()
-        storage = f"sqlite:///{folder}/studies.db"
-        make_study(storage, folder, **options)
+        storage = storage or f"sqlite:///{folder}/studies.db"
+        if trains:
+            make_training(storage, **options)
+        else:
+            make_study(storage, folder, **options)
         listening = socket.create_server(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
         site = Site(storage, folder, url)
-        config = uvicorn.Config(make_app(site), log_level="error", timeout_graceful_shutdown=1)
+        app = make_app(site)
+        config = uvicorn.Config(app, log_level="error", timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
-        made = Server(url, site, browser, site.access.make("owner")[1])
+        made = Server(url, site, browser, site.access.make("owner")[1], app)
         running.append((server, thread, made))
         return made
 
@@ -116,6 +130,7 @@ def start(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Server]]:
             context.close()
         server.should_exit = True
         thread.join()
+        made.site.close()
         assert made.problems == []
         # Nothing is asked of anybody but the server: the pages work without a network.
         assert {url for url in made.requests if not url.startswith((made.url, "blob:"))} == set()
@@ -126,9 +141,14 @@ CHANGED = """(before) =>
   document.getElementById("item").innerText + document.getElementById("question").innerText !== before"""
 
 
+def fits(page: Page) -> bool:
+    """Whether nothing is wider than the window."""
+    return bool(page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"))
+
+
 def right_key(page: Page) -> str:
     """The key that a rater presses who knows the truth about what the page shows."""
-    item = int(page.inner_text("#item").removeprefix("message "))
+    item = int(page.inner_text("#item").split()[1])
     return "y" if page.inner_text("#question b") == LABELS[TRUTH[item]] else "n"
 
 

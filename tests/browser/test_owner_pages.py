@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 from tests.browser.conftest import Server, press, right_key
-from tests.unit.web.served import write_table
+from tests.unit.web.served import known_labels, write_table
 from tests.unit.web.test_shield import HOSTILE
 
 Start = Callable[..., Server]
@@ -74,21 +75,81 @@ def test_a_study_is_made_from_the_page(start: Start, tmp_path: Path) -> None:
     expect(page.locator(".study-link h2")).to_have_text(["intents", "made here"])
 
 
+def test_what_more_can_be_chosen_reaches_the_study(start: Start, tmp_path: Path) -> None:
+    server = start()
+    page = server.dashboard()
+    page.goto(f"{server.url}/new")
+    page.set_input_files("#file", write_table(tmp_path / "more.csv", known=known_labels(30)))
+    expect(page.locator("#more")).to_be_visible()
+    expect(page.locator("#overlap")).to_be_hidden()  # the simple case stays simple
+    page.click("#more summary")
+    page.select_option("#truth", "known")
+    page.select_option("#gold", "known")
+    expect(page.locator("#truth")).to_have_value("")  # planted or left out, not both
+    expect(page.locator("#models")).to_contain_text("8 (model 0")
+    page.fill("#gold-share", "0.1")
+    page.fill("#repeat-share", "0.2")
+    page.fill("#overlap", "3")
+    page.fill("#budget", "9000")
+    page.fill("#descriptions", "refund: wants money back\n\npet travel\tcats: and dogs")
+    page.fill("#f-no", "0.05")
+    page.fill("#eps", "0.1")
+    page.click("#plan-button")
+    expect(page.locator("#f-no-problem")).to_contain_text("one question an item")
+    expect(page.locator("#f-no")).to_be_focused()
+    expect(page.locator("#create")).to_be_disabled()
+    page.check("[name=protocol][value=one-shot]")
+    page.click("#plan-button")
+    expect(page.locator("#plan-answers")).to_be_visible()
+    expect(page.locator("#f-no-problem")).to_have_count(0)
+    expect(page.locator("#plan-words")).to_contain_text("Answers that check raters are among them")
+    page.fill("#descriptions", "refunds: wants money back\npet travel\tcats: and dogs")
+    page.click("#create")
+    expect(page.locator("#descriptions-problem")).to_contain_text("'refunds' is described, and is no label")
+    page.fill("#descriptions", "refund: wants money back\npet travel\tcats: and dogs")
+    page.click("#create")
+    page.wait_for_url("**/studies/2")
+    study = server.site.room(2).study
+    setting, about = study.created.selection, study.about
+    assert (setting.f_no, setting.f_yes, setting.budget, study.created.overlap) == (0.05, 0, 9000, 3)
+    assert (about.gold_share, about.repeat_share, len(about.gold)) == (0.1, 0.2, 30)
+    described = {label.name: label.description for label in about.labels if label.description}
+    assert described == {"refund": "wants money back", "pet travel": "cats: and dogs"}
+
+
+def test_a_number_out_of_range_is_said_before_anything_is_sent(start: Start, tmp_path: Path) -> None:
+    server = start()
+    page = server.dashboard()
+    page.goto(f"{server.url}/new")
+    page.set_input_files("#file", write_table(tmp_path / "more.csv"))
+    expect(page.locator("#more")).to_be_visible()
+    page.click("#more summary")
+    page.fill("#overlap", "2")
+    page.click("#more summary")
+    expect(page.locator("#overlap")).to_be_hidden()
+    page.click("#plan-button")
+    expect(page.locator("#overlap")).to_be_focused()
+    assert not [url for url in server.requests if url.endswith("/plan")]
+
+
 def test_a_table_that_is_none_is_said_in_words(start: Start, tmp_path: Path) -> None:
     server = start()
     (tmp_path / "bad.parquet").write_bytes(b"no table")
     page = server.dashboard()
     page.goto(f"{server.url}/new")
     page.set_input_files("#file", tmp_path / "bad.parquet")
-    expect(page.locator("#problem")).to_contain_text("cannot be read as PARQUET")
+    expect(page.locator("#file-problem")).to_contain_text("cannot be read as PARQUET")
+    page.fill("#path", "../elsewhere.csv")
+    page.press("#path", "Tab")
+    expect(page.locator("#path-problem")).to_contain_text("not below")
 
 
 def test_hostile_texts_do_not_run(start: Start) -> None:
     text = " ".join(HOSTILE)
-    server = start(name=text, labels=(text, *(f"{each} label" for each in HOSTILE[:4])), text=text, instructions=text)
-    token = server.site.access.make("rater", 1, HOSTILE[1])[1]
+    labels = (text, *(f"{each} label" for each in HOSTILE[:4]))
+    server = start(name=text, labels=labels, descriptions={text: text}, text=text, instructions=text)
     page = server.page()
-    page.goto(f"{server.url}/r/{token}")
+    page.goto(f"{server.url}/r/{server.token(HOSTILE[1])}")
     page.click("#help button")
     page.wait_for_selector("#yes:enabled")
     assert HOSTILE[0] in page.inner_text("#item")
@@ -98,5 +159,28 @@ def test_hostile_texts_do_not_run(start: Start) -> None:
     dashboard = server.dashboard()
     expect(dashboard.locator(".links b")).to_have_text([HOSTILE[1]])
     for each in (page, dashboard):
-        assert each.evaluate("() => window.hacked") is None
-        assert each.locator("iframe, svg:not(.chart), img").count() == 0
+        assert_harmless(each)
+
+
+def test_hostile_labels_and_columns_do_not_run(start: Start, tmp_path: Path) -> None:
+    server = start(protocol="labels", labels=(*(f"{each} label" for each in HOSTILE[:5]), *HOSTILE[5:]))
+    page = server.rater("ann")
+    expect(page.locator("#label-list button")).to_have_count(len(HOSTILE))
+    page.click("#label-list button >> nth=1")
+    expect(page.locator("#history b")).to_have_text([f"{HOSTILE[1]} label"])
+    new = server.dashboard()
+    new.goto(f"{server.url}/new")
+    columns: Any = {each: known_labels(300) for each in HOSTILE}
+    new.set_input_files("#file", write_table(tmp_path / "hostile.csv", **columns))
+    expect(new.locator("#show label")).to_have_count(10 + len(HOSTILE))
+    new.click("#more summary")
+    new.fill("#descriptions", f"{HOSTILE[0]}: {HOSTILE[1]}")
+    new.click("#plan-button")
+    expect(new.locator("#descriptions-problem")).to_contain_text("<script>")
+    for each in (page, new):
+        assert_harmless(each)
+
+
+def assert_harmless(page: Page) -> None:
+    assert page.evaluate("() => window.hacked") is None
+    assert page.locator("iframe, svg:not(.chart), img").count() == 0

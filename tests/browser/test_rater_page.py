@@ -1,11 +1,16 @@
-"""Raters at work: keys, two at once, undo, a phone, no connection, dark mode, large type."""
+"""Raters at work: keys, two at once, undo, a phone, no connection."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
+import pytest
 from playwright.sync_api import Page, Route, expect
-from tests.browser.conftest import CHANGED, Server, press, right_key, shown
+from tests.browser.conftest import CHANGED, Server, fits, press, right_key, shown
+
+from onebit.study.backup import backup
+from onebit.study.study import Offer
 
 Start = Callable[..., Server]
 CANT_TELL = "can\u2019t tell"
@@ -34,6 +39,15 @@ def test_a_study_is_run_to_its_certificate_by_keys(start: Start) -> None:
     expect(dashboard.locator(".badge")).to_have_text("certified")
     expect(dashboard.locator("h1")).to_have_text("model 7")
     expect(dashboard.locator(".figures dd").first).to_have_text(str(n))
+
+
+def test_the_same_on_postgresql(start: Start, request: pytest.FixtureRequest) -> None:
+    server = start(storage=request.getfixturevalue("postgres").get_uri(), protocol="follow-up", eps=0.3)
+    page = server.rater("ann")
+    n = answer_until_done(page)
+    expect(page.locator("#question")).to_have_text("All done. Thank you!")
+    server.wait_for_answers(n)
+    expect(server.dashboard().locator(".badge")).to_have_text("certified")
 
 
 def test_two_raters_at_once_share_the_work(start: Start) -> None:
@@ -147,6 +161,28 @@ def test_answers_survive_a_reload_without_a_connection(start: Start) -> None:
     server.wait_for_answers(1)
 
 
+def test_an_answer_to_a_question_from_before_a_restored_backup_is_not_counted(start: Start, tmp_path: Path) -> None:
+    server = start(protocol="follow-up")
+    page = server.rater("ann")
+    backup(server.site.storage, str(tmp_path / "backup.db"))
+    for _ in range(8):
+        press(page, "n")  # so that the first item comes again, with another label
+    server.wait_for_answers(8)
+    page.wait_for_selector("#yes:enabled")
+    page.route("**/api/v1/ask", lambda route: route.abort())
+    server.restore(tmp_path / "backup.db")
+    study = server.site.room(1).study
+    while isinstance(offer := study.ask("ann"), Offer) and offer.id < 8:
+        study.tell(offer, True)  # so that the ninth question is about another item here
+    page.keyboard.press("y")
+    expect(page.locator("#history .refused")).to_have_count(1)
+    page.unroute("**/api/v1/ask")
+    expect(page.locator("#notice")).to_contain_text("Not counted: your answer yes to")
+    assert server.answers() == 8
+    press(page, right_key(page))
+    server.wait_for_answers(9)
+
+
 def test_a_revoked_link_says_so(start: Start) -> None:
     server = start()
     page = server.rater("ann")
@@ -159,16 +195,12 @@ def test_a_revoked_link_says_so(start: Start) -> None:
 def test_a_pause_is_said_and_ends_by_itself(start: Start) -> None:
     server = start()
     server.site.access.pause(1, True)
-    token = server.site.access.make("rater", 1, "ann")[1]
+    token = server.token("ann")
     page = server.page()
     page.goto(f"{server.url}/r/{token}")
     expect(page.locator("#question")).to_have_text("Paused")
     server.site.access.pause(1, False)
     page.wait_for_selector("#yes:enabled")
-
-
-def fits(page: Page) -> bool:
-    return bool(page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"))
 
 
 def test_on_a_phone_everything_is_in_reach_and_a_swipe_answers(start: Start) -> None:
@@ -202,28 +234,6 @@ def swipe(page: Page, across: int) -> None:
     client.send("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
 
 
-def test_text_stands_out_from_its_background_by_day_and_night(start: Start) -> None:
-    server = start()
-    backgrounds = []
-    for scheme in ("light", "dark"):
-        for page in (server.rater("ann", color_scheme=scheme), server.dashboard(color_scheme=scheme)):
-            assert page.evaluate(CONTRAST) == [], scheme
-            backgrounds.append(page.evaluate("() => getComputedStyle(document.body).backgroundColor"))
-    assert backgrounds == ["rgb(244, 245, 247)"] * 2 + ["rgb(16, 19, 25)"] * 2
-
-
-def test_at_twice_the_size_nothing_overflows(start: Start) -> None:
-    server = start(text="a message with averyveryverylongwordthatdoesnotbreakanywhere")
-    # A window of 1280 pixels at 200 percent shows 640 by 400 of them.
-    half = {"viewport": {"width": 640, "height": 400}}
-    rater, dashboard, new = server.rater("ann", **half), server.dashboard(**half), server.dashboard(**half)
-    new.goto(f"{server.url}/new")
-    for page in (rater, dashboard, new):
-        assert fits(page)
-        page.set_viewport_size({"width": 320, "height": 480})
-        assert fits(page)
-
-
 def test_keyboard_alone_reaches_everything(start: Start) -> None:
     server = start()
     page = server.rater("ann")
@@ -239,7 +249,7 @@ def test_keyboard_alone_reaches_everything(start: Start) -> None:
 
 def test_instructions_are_shown_once_and_are_at_hand(start: Start) -> None:
     server = start(instructions="Read this first.")
-    token = server.site.access.make("rater", 1, "ann")[1]
+    token = server.token("ann")
     page = server.page()
     page.goto(f"{server.url}/r/{token}")
     expect(page.locator("#help")).to_be_visible()
@@ -253,32 +263,3 @@ def test_instructions_are_shown_once_and_are_at_hand(start: Start) -> None:
     expect(page.locator("#help")).to_be_hidden()
     page.click("#help-open")
     expect(page.locator("#help")).to_contain_text("Read this first.")
-
-
-#: Texts whose contrast is below 4.5 (3 for large ones), by the formula of WCAG 2.
-CONTRAST = """() => {
-  const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
-  const light = (c) => {
-    const [r, g, b] = c.slice(0, 3).map((v) => ((v /= 255) <= .03928 ? v / 12.92 : ((v + .055) / 1.055) ** 2.4));
-    return .2126 * r + .7152 * g + .0722 * b;
-  };
-  const behind = (node) => {
-    for (let at = node; at; at = at.parentElement) {
-      const colour = parts(getComputedStyle(at).backgroundColor);
-      if (colour.length < 4 || colour[3] > .5) return colour;
-    }
-    return [255, 255, 255];
-  };
-  const low = [];
-  for (const node of document.querySelectorAll("body *")) {
-    const own = [...node.childNodes].some((child) => child.nodeType === 3 && child.textContent.trim());
-    const style = getComputedStyle(node);
-    if (!own || !node.checkVisibility() || node.closest(":disabled") || node.closest("svg")) continue;
-    const [a, b] = [light(parts(style.color)), light(behind(node))].sort((x, y) => y - x);
-    const ratio = (a + .05) / (b + .05);
-    const size = parseFloat(style.fontSize);
-    if (ratio < (size >= 24 || (size >= 18.6 && style.fontWeight >= 700) ? 3 : 4.5))
-      low.push(`${node.tagName} ${node.textContent.trim().slice(0, 30)}: ${ratio.toFixed(2)}`);
-  }
-  return low;
-}"""

@@ -1,4 +1,4 @@
-"""The report's two charts, as SVG that takes its colours from the page."""
+"""Charts, as SVG that takes its colours from the page: those of a selection, and the one kind that they are of."""
 
 from __future__ import annotations
 
@@ -6,11 +6,41 @@ import math
 from collections.abc import Callable, Sequence
 from html import escape
 
+from onebit.report import words
+from onebit.report.record import Report
+
 #: The size of a chart in its own units: about a phone's width, so that its text is read there at its own size.
 WIDTH, HEIGHT = 400, 250
 LEFT, RIGHT, TOP, BOTTOM = 46, 12, 14, 40
 
 Scale = Callable[[float], float]
+
+
+def eps_chart(report: Report) -> str:
+    """Certified eps against answers; empty before there is a point to draw."""
+    if not report.course or report.course[-1].answers == 0:
+        return ""
+    return step_chart(
+        [0, *(point.answers for point in report.course)],
+        [1.0, *(point.certified_eps for point in report.course)],
+        title="certified eps against answers",
+        x_name=words.asked_for(report),
+        logarithmic=True,
+        mark=(report.setting.eps, f"asked for: {words.fraction(report.setting.eps)}"),
+    )
+
+
+def survivors_chart(report: Report) -> str:
+    """How many models may be the best against answers; empty before there is a point to draw."""
+    if not report.course or report.course[-1].answers == 0:
+        return ""
+    return step_chart(
+        [0, *(point.answers for point in report.course)],
+        [report.n_models, *(point.survivors for point in report.course)],
+        title="models that may be the best against answers",
+        x_name=words.asked_for(report),
+        logarithmic=False,
+    )
 
 
 def step_chart(
@@ -20,10 +50,15 @@ def step_chart(
     title: str,
     x_name: str,
     logarithmic: bool,
+    top: float = 0,
     mark: tuple[float, str] | None = None,
+    interval: tuple[float, float] | None = None,
 ) -> str:
-    """A line that keeps its height until the next value; ``mark`` is a height to draw a line at, and its name."""
-    heights = [*y, mark[0]] if mark else list(y)
+    """A line that keeps its height until the next value; the axis goes up to ``top`` at least.
+
+    ``mark`` is a height to draw a line at, and its name; ``interval`` is drawn at the end, from low to high.
+    """
+    heights = [*y, top, *((mark[0],) if mark else ()), *(interval or ())]
     x_ticks = ticks(0, max(x))
     y_ticks = log_ticks(min(v for v in heights if v > 0), max(heights)) if logarithmic else ticks(0, max(heights))
     across, up = _across(x_ticks[-1]), _up(y_ticks[0], y_ticks[-1], logarithmic)
@@ -43,8 +78,17 @@ def step_chart(
     foot = HEIGHT - BOTTOM
     parts.append(f'<path class="area" d="{line}V{foot}H{places[0][0]:.1f}Z"/>')
     parts.append(f'<path class="line" d="{line}"/>')
+    if interval:
+        parts.append(_interval(places[-1][0], *map(up, interval)))
     parts.append(f'<circle class="end" cx="{places[-1][0]:.1f}" cy="{places[-1][1]:.1f}" r="4"/></svg>')
     return "".join(parts)
+
+
+def _interval(place: float, low: float, high: float) -> str:
+    """A bar with two ends."""
+    left, right = place - 6, min(place + 6, WIDTH - 1)
+    ends = "".join(f"M{left:.1f} {height:.1f}H{right:.1f}" for height in (low, high))
+    return f'<path class="interval" d="M{place:.1f} {low:.1f}V{high:.1f}{ends}"/>'
 
 
 def _across(most: float) -> Scale:

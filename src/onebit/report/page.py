@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
 from html import escape
 from importlib.resources import files
 from typing import Literal
 
 from onebit import __version__
 from onebit.report import words
-from onebit.report.charts import step_chart
+from onebit.report.charts import eps_chart, survivors_chart
 from onebit.report.record import Entry, Price, Report
 
 #: Characters above which a model's name is set smaller.
 LONG_NAME = 40
 
 
-def as_html(report: Report) -> str:
-    """The whole page."""
-    style = files("onebit.report").joinpath("style.css").read_text(encoding="utf-8")
+def as_html(report: Report, study: str | None = None) -> str:
+    """The whole page; of a study by that name, or of a run in a folder, where the report lies."""
+    folder = files("onebit.report")
+    style = "".join(folder.joinpath(name).read_text(encoding="utf-8") for name in ("common.css", "style.css"))
     body = "".join(
         [
             _certificate(report),
@@ -29,7 +31,7 @@ def as_html(report: Report) -> str:
             _list("What is not promised", words.not_promised(report)),
             "</div>",
             _list("What was assumed", words.assumed(report)),
-            _verify(report),
+            _verify(report, study),
         ]
     )
     return (
@@ -66,6 +68,8 @@ def _certificate(report: Report) -> str:
 
 
 def _prices(report: Report) -> str:
+    if not report.prices:
+        return ""
     own = Price(f"This run ({report.learner}, {report.setting.protocol})", report.answers, _unit(report), "counted")
     prices = [own, *sorted(report.prices, key=lambda price: price.answers)]
     most = max(price.answers for price in prices) or 1
@@ -88,29 +92,12 @@ def _price_row(price: Price, is_own: bool, most: int) -> str:
 
 
 def _charts(report: Report) -> str:
-    if not report.course:
+    eps = eps_chart(report)
+    if not eps:
         return ""
-    x = [0, *(point.answers for point in report.course)]
-    if x[-1] == 0:
-        return ""
-    eps = step_chart(
-        x,
-        [1.0, *(point.certified_eps for point in report.course)],
-        title="certified eps against answers",
-        x_name=words.asked_for(report),
-        logarithmic=True,
-        mark=(report.setting.eps, f"asked for: {words.fraction(report.setting.eps)}"),
-    )
-    survivors = step_chart(
-        x,
-        [report.n_models, *(point.survivors for point in report.course)],
-        title="models that may be the best against answers",
-        x_name=words.asked_for(report),
-        logarithmic=False,
-    )
     return (
         '<div class="pair"><section><h2>How far anyone can be ahead (certified eps)</h2>'
-        f"{eps}</section><section><h2>Models that may still be the best</h2>{survivors}</section></div>"
+        f"{eps}</section><section><h2>Models that may still be the best</h2>{survivors_chart(report)}</section></div>"
     )
 
 
@@ -125,7 +112,8 @@ def _leaderboard(report: Report) -> str:
     eliminated = "".join(f"<li>{_names(entry)}{_accuracy(entry)}</li>" for entry in out)
     n_out = sum(len(entry.names) for entry in out)
     more = (
-        f"<details><summary>{n_out:,} models shown not to be the best</summary><ul>{eliminated}</ul></details>"
+        f'<details class="out"><summary>{n_out:,} models shown not to be the best</summary>'
+        f"<ul>{eliminated}</ul></details>"
         if out
         else ""
     )
@@ -161,18 +149,20 @@ def _list(title: str, sentences: list[str]) -> str:
     return f"<section><h2>{escape(title)}</h2><ul>{items}</ul></section>"
 
 
-def _verify(report: Report) -> str:
+def _verify(report: Report, study: str | None) -> str:
     setting = report.setting
     facts = (
         f"eps {setting.eps:g}, delta {setting.delta:g}, {setting.protocol}, {setting.population}, seed {setting.seed}, "
         f"budget {'none' if setting.budget is None else f'{setting.budget:,}'}"
     )
-    how = "Every question, with its probability, and every answer is in the file log.jsonl beside this report."
+    place = "in the file log.jsonl beside this report" if study is None else f"in the log of the study {escape(study)}"
+    how = f"Every question, with its probability, and every answer is {place}."
     if report.learner == "certified":
+        command = "onebit verify DIR" if study is None else f"onebit study verify {shlex.quote(study)}"
+        where = "DIR is the folder of this report" if study is None else "where the study is kept"
         how += (
             " This draws every question again from the table and the seed, and recomputes the certificate "
-            "independently of the learner (DIR is the folder of this report):</p>"
-            "<pre><code>onebit verify DIR</code></pre><p>"
+            f"independently of the learner ({where}):</p><pre><code>{escape(command)}</code></pre><p>"
         )
     return (
         f'<section><h2>How to verify it</h2><p>{how}</p><p class="soft">{escape(facts)}. '

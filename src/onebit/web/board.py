@@ -9,10 +9,11 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from onebit.report import Report, words
-from onebit.report.charts import step_chart
+from onebit.report import words
+from onebit.report.charts import eps_chart, survivors_chart
 from onebit.study.quality import Rate
-from onebit.web.overview import Overview
+from onebit.web import learning_words
+from onebit.web.overview import LearningOverview, Overview, SelectionOverview
 from onebit.web.pages import page, render, require_owner, templates
 from onebit.web.room import Room
 from onebit.web.site import Site
@@ -45,28 +46,61 @@ def live_part(request: Request) -> Response:
 
 def _shown(site: Site, room: Room) -> dict[str, Any]:
     overview = room.overview()
-    report = overview.report
     paused = site.access.is_paused(room.entry.id)
     return {
         "study": room.entry,
         "overview": overview,
-        "report": report,
         "paused": paused,
-        "badge": _badge(overview, paused),
-        "title": " and ".join(report.chosen),
-        "sentences": (words.confidence(report), words.against_the_aim(report)),
-        "headline": words.headline(report),
-        "eps_chart": eps_chart(report),
-        "survivors_chart": survivors_chart(report),
-        "forecast": _forecast(overview),
+        "badge": badge(overview, paused),
         "links": site.access.working(room.entry.id),
         "most_labels": MOST_LABELS,
+        **_own(overview),
     }
 
 
-def _badge(overview: Overview, paused: bool) -> str:
-    if overview.report.status == "certified":
+def _own(overview: Overview) -> dict[str, Any]:
+    """What only studies of this kind show."""
+    match overview:
+        case SelectionOverview():
+            return _selection(overview)
+        case LearningOverview():
+            return _learning(overview)
+    raise TypeError(f"there is no dashboard for {type(overview).__name__}")
+
+
+def _selection(overview: SelectionOverview) -> dict[str, Any]:
+    report = overview.report
+    return {
+        "kind": "selection",
+        "report": report,
+        "title": " and ".join(report.chosen),
+        "headline": words.headline(report),
+        "sentences": (words.confidence(report), words.against_the_aim(report)),
+        "eps_chart": Markup(eps_chart(report)),
+        "survivors_chart": Markup(survivors_chart(report)),
+        "forecast": _forecast(overview),
+    }
+
+
+def _learning(overview: LearningOverview) -> dict[str, Any]:
+    status = overview.learning
+    return {
+        "kind": "learning",
+        "learning": status,
+        "title": learning_words.title(status),
+        "headline": learning_words.headline(status),
+        "sentences": (learning_words.aim(status),),
+        "promised": learning_words.promised(status),
+        "accuracy_chart": Markup(learning_words.accuracy_chart(status)),
+    }
+
+
+def badge(overview: Overview, paused: bool) -> str:
+    """How far a study is, in one word."""
+    if isinstance(overview, SelectionOverview) and overview.report.status == "certified":
         return "certified"
+    if isinstance(overview, LearningOverview) and overview.is_over:
+        return "trained"
     if overview.is_over:
         return "ended"
     return "paused" if paused else "running"
@@ -82,36 +116,6 @@ def _forecast(overview: Overview) -> tuple[str, str]:
     return f"{middle:,}", f"more answers needed, likely {low:,} to {high:,}"
 
 
-def eps_chart(report: Report) -> Markup:
-    """Certified eps against answers; nothing before there is a point to draw."""
-    if not report.course or report.course[-1].answers == 0:
-        return Markup("")
-    return Markup(
-        step_chart(
-            [0, *(point.answers for point in report.course)],
-            [1.0, *(point.certified_eps for point in report.course)],
-            title="certified eps against answers",
-            x_name=words.asked_for(report),
-            logarithmic=True,
-            mark=(report.setting.eps, f"asked for: {words.fraction(report.setting.eps)}"),
-        )
-    )
-
-
-def survivors_chart(report: Report) -> Markup:
-    if not report.course or report.course[-1].answers == 0:
-        return Markup("")
-    return Markup(
-        step_chart(
-            [0, *(point.answers for point in report.course)],
-            [report.n_models, *(point.survivors for point in report.course)],
-            title="models that may be the best against answers",
-            x_name=words.asked_for(report),
-            logarithmic=False,
-        )
-    )
-
-
 def rate_in_words(rate: Rate | None) -> str:
     """A rate with its interval, or that nothing is known.
 
@@ -122,6 +126,7 @@ def rate_in_words(rate: Rate | None) -> str:
 
 
 templates.filters["rate"] = rate_in_words
+templates.filters["count"] = "{:,}".format
 templates.filters["fraction"] = words.fraction
 
 ROUTES = [

@@ -34,8 +34,9 @@ class Follower:
         self._lock = threading.Lock()
         self._label_of: dict[int, int | None] = {}
         self._votes: dict[int, dict[str | None, Given]] = defaultdict(dict)
-        #: Answers in force, by question.
+        #: Answers in force, by question; and how often each came for each label that was asked about.
         self.answers: dict[int, Given] = {}
+        self._counts: dict[int, Counter[Given]] = defaultdict(Counter)
         self.closings: list[Closing] = []
         self.finished: Finished | None = None
         self.n_events = 0
@@ -57,13 +58,8 @@ class Follower:
 
     def labels(self) -> dict[int, Counter[Given]]:
         """For each label that was asked about, how often each answer came."""
-        counts: dict[int, Counter[Given]] = defaultdict(Counter)
         with self._lock:
-            for number, answer in self.answers.items():
-                label = self._label_of[number]
-                if label is not None:
-                    counts[label][answer] += 1
-        return counts
+            return {label: +counts for label, counts in self._counts.items() if counts.total()}
 
     def agreement(self) -> dict[str, Agreement]:
         """How often each rater gave the answer that the raters of a question came to; where several are asked."""
@@ -87,9 +83,15 @@ class Follower:
                 self._votes[question_id].pop(rater, None)
             case Answered():
                 self.answers[event.question_id] = event.answer
+                self._count(event.question_id, event.answer, 1)
             case Undone(question_id):
-                self.answers.pop(question_id, None)
+                self._count(question_id, self.answers.pop(question_id), -1)
             case Closed(closing):
                 self.closings.append(closing)
             case Finished():
                 self.finished = event
+
+    def _count(self, question_id: int, answer: Given, n: int) -> None:
+        label = self._label_of[question_id]
+        if label is not None:
+            self._counts[label][answer] += n

@@ -2,10 +2,12 @@
 
 The right labels are not known, so they are made up twice: as the vote of all models, which is easy, since then good
 models stand out; and as the label of a model drawn for each item, which is hard, since then all are nearly equal.
+Raters err in it as often as the study allows for.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,14 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.randomness import generator
-from onebit.raters import SimulatedRater
+from onebit.raters import ErringRater, SimulatedRater
 from onebit.records import Setting
 from onebit.study.learners import build_selection
 from onebit.study.recorder import Recorder
 from onebit.tables import ModelTable
 
-#: Seconds that a rater takes for an answer, as people do who see one item and press one key.
-SECONDS_PER_ANSWER = 2.0
+#: Seconds that a rater takes to see an item and press one key; and to choose a label, which takes longer. Both are
+#: rough, and told with every plan.
+SECONDS_PER_ANSWER, SECONDS_PER_LABEL = 2.0, 5.0
 #: Seconds that each simulation may take; what it has asked by then is less than will be needed.
 PATIENCE = 6.0
 AT_A_TIME = 64
@@ -34,22 +37,38 @@ class Foresight:
     low: int
     high: int
     at_least: bool
+    seconds_per_answer: float = SECONDS_PER_ANSWER
 
     @property
     def hours(self) -> tuple[float, float]:
-        return self.low * SECONDS_PER_ANSWER / 3600, self.high * SECONDS_PER_ANSWER / 3600
+        return self.low * self.seconds_per_answer / 3600, self.high * self.seconds_per_answer / 3600
 
 
-def foresee(table: ModelTable, setting: Setting) -> Foresight:
-    """Simulate the study with both kinds of made-up right labels."""
+def foresee(table: ModelTable, setting: Setting, overlap: int, check_share: float) -> Foresight:
+    """Simulate the study with both kinds of made-up right labels.
+
+    ``overlap`` raters answer a question, or as many of them as settle it; ``check_share`` of what is given to raters
+    besides only checks them.
+    """
     easy, was_easy = _simulate(table, setting, _vote(table))
     hard, was_hard = _simulate(table, setting, _drawn(table, setting.seed))
-    return Foresight(min(easy, hard), max(easy, hard), not (was_easy and was_hard))
+    checks = check_share / (1 - check_share)
+    low = min(easy, hard) * ((overlap + 1) // 2 + checks)
+    high = max(easy, hard) * (overlap + checks)
+    seconds = SECONDS_PER_LABEL if setting.protocol == "labels" else SECONDS_PER_ANSWER
+    return Foresight(math.ceil(low), math.ceil(high), not (was_easy and was_hard), seconds)
 
 
 def _simulate(table: ModelTable, setting: Setting, truth: NDArray[np.int64]) -> tuple[int, bool]:
+    """How many questions it takes; and whether that is all, or the patience was at its end."""
     selection = build_selection(setting, "certified", table.predictions, max(2, table.n_labels))
-    recorder, rater = Recorder(selection.learner), SimulatedRater(truth)
+    recorder = Recorder(selection.learner)
+    errs = setting.f_no + setting.f_yes > 0
+    rater = (
+        ErringRater(truth, f_no=setting.f_no, f_yes=setting.f_yes, seed=setting.seed, anew=True)
+        if errs
+        else SimulatedRater(truth)
+    )
     end = time.monotonic() + PATIENCE
     while isinstance(questions := recorder.ask(AT_A_TIME), tuple):
         recorder.tell_all([(q.id, rater(replace(q, item=selection.row(q.item)))) for q in questions])

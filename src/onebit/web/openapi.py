@@ -15,12 +15,16 @@ _ERRORS = {
     401: "the link does not work",
     403: "not for this link",
     404: "there is no such thing",
-    409: "answered already, or open elsewhere",
+    409: "answered already, another question by now, or open elsewhere",
     413: "too large",
     422: "something in the request cannot be",
     429: "too many wrong links from this address",
     503: "the store cannot be reached or written; nothing was acknowledged, try again",
 }
+ERROR = fields(
+    {"error": {"type": "string"}},
+    {"field": {"type": "string", "description": "the part of the request that it is about, where it is about one"}},
+)
 _ALWAYS = (400, 401, 403, 413, 422, 429, 503)
 
 
@@ -43,7 +47,7 @@ def document(operations: Iterable[Operation]) -> dict[str, Any]:
                 "owner": {"type": "http", "scheme": "bearer"},
                 "rater": {"type": "http", "scheme": "bearer"},
             },
-            "schemas": {"Error": fields({"error": {"type": "string"}})},
+            "schemas": {"Error": ERROR},
         },
     }
 

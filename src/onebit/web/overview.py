@@ -1,15 +1,17 @@
-"""A study as its owner sees it: the report of its state so far, and what only matters while it goes on."""
+"""A study as its owner sees it: what is known so far, and what only matters while it goes on."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from onebit.records import Answer, Closing, RunStatus
-from onebit.report import Entry, Point, Report
+from onebit.records import Answer, RunStatus
+from onebit.report import Report
+from onebit.report.making import Candidates, make_report
 from onebit.study.quality import Rate, RaterQuality
+from onebit.study.status import LearningStatus, StudyStatus
 from onebit.study.study import Study
 from onebit.web.follow import Agreement, Follower
 
@@ -42,9 +44,8 @@ class LabelRow:
 
 @dataclass(frozen=True)
 class Overview:
-    """Everything that the dashboard shows. ``forecast`` is low, middle and high, or None while it is too early."""
+    """What the dashboard shows of every study. ``forecast`` is low, middle and high, or None where there is none."""
 
-    report: Report
     is_over: bool
     forecast: tuple[int, int, int] | None
     raters: tuple[RaterRow, ...]
@@ -52,31 +53,62 @@ class Overview:
     warnings: tuple[str, ...]
 
 
+@dataclass(frozen=True)
+class SelectionOverview(Overview):
+    """What it shows of a selection besides."""
+
+    report: Report
+
+
+@dataclass(frozen=True)
+class LearningOverview(Overview):
+    """What it shows of the training of a classifier besides; ``n_answers`` are those that came, used or not."""
+
+    learning: LearningStatus
+    n_answers: int
+
+
 class Watcher:
     """Makes overviews of one study. What is costly is done again only when an epoch has closed."""
 
     def __init__(self, study: Study, follower: Follower, created_at: str) -> None:
         self._study, self._follower, self._created_at = study, follower, created_at
-        self._groups = equal_models(study.predictions)
+        self._candidates = _candidates(study) if study.created.kind == "selection" else None
         self._result: tuple[int, Any] | None = None
 
     def look(self) -> Overview:
-        study, follower = self._study, self._follower
-        follower.update()
+        self._follower.update()
+        if self._candidates is not None:
+            return self._selection(self._candidates)
+        status = self._study.status()
+        if not isinstance(status, LearningStatus):
+            raise TypeError(f"the status of a learning study is {type(status).__name__}")
+        return LearningOverview(
+            is_over=status.status is not RunStatus.RUNNING,
+            forecast=None,
+            raters=self._rater_rows(status),
+            labels=self._label_rows(),
+            warnings=status.warnings,
+            learning=status,
+            n_answers=len(self._follower.answers),
+        )
+
+    def _selection(self, candidates: Candidates) -> SelectionOverview:
         result = self._read_result()
-        status = study.status()
-        raters, labels = rater_rows(status.raters, follower.agreement()), self._label_rows()
+        status = self._study.status()
+        if not isinstance(status, StudyStatus):
+            raise TypeError(f"the status of a selection is {type(status).__name__}")
         forecast = None
         if status.forecast is not None:
             low, middle, high = (int(value) for value in status.forecast)
             forecast = low, middle, high
-        return Overview(
-            report=self._report(result),
+        return SelectionOverview(
             is_over=result.status is not RunStatus.RUNNING,
             forecast=forecast,
-            raters=raters,
-            labels=labels,
+            raters=self._rater_rows(status),
+            labels=self._label_rows(),
             warnings=status.warnings,
+            report=self._report(candidates, result),
         )
 
     def _read_result(self) -> Any:
@@ -85,54 +117,18 @@ class Watcher:
             self._result = n_closings, self._study.result
         return self._result[1]
 
-    def _report(self, result: Any) -> Report:
-        created, about = self._study.created, self._study.about
-        is_certified = created.learner == "certified"
-        chosen = result.names if is_certified else () if result.chosen is None else (result.chosen,)
-        eps = result.achieved_eps
-        is_shown = result.status is RunStatus.COMPLETE and eps is not None and eps <= created.setting.eps
-        answers = list(self._follower.answers.values())
-        return Report(
-            setting=created.setting,
-            learner=created.learner,
-            table=self._study.name,
-            digest=created.table.digest,
-            n_models=created.table.n_models,
-            n_items=created.table.n_items,
-            n_labels=created.table.n_labels,
-            status="certified" if is_shown else "budget",
-            reason=None if is_shown else reason(result.status, created.setting.budget, created.table.n_items),
-            chosen=tuple(about.models[h] for h in chosen),
-            answers=len(answers),
-            rounds=result.n_rounds,
-            free_rounds=result.n_free_rounds if is_certified else 0,
-            cant_tell=sum(answer is Answer.CANT_TELL for answer in answers),
-            survivors=self._n_left(result.survivors) if is_certified else None,
-            certified_eps=eps,
-            promise=result.promise.replace("achieved_eps", "the certified eps"),
-            seconds=seconds_between(self._created_at, self._follower.last_at),
-            course=tuple(self._point(closing) for closing in self._follower.closings),
-            leaderboard=self._leaderboard(result) if is_certified else (),
+    def _report(self, candidates: Candidates, result: Any) -> Report:
+        created, answers = self._study.created, list(self._follower.answers.values())
+        seconds = seconds_between(self._created_at, self._follower.last_at)
+        report = make_report(
+            candidates, created.selection, created.learner, result, tuple(self._follower.closings), seconds
         )
+        # The learner counts the answers of an epoch when it closes; owners count those that came.
+        n_cant_tell = sum(answer is Answer.CANT_TELL for answer in answers)
+        return replace(report, answers=len(answers), cant_tell=n_cant_tell)
 
-    def _point(self, closing: Closing) -> Point:
-        return Point(closing.n_answers, self._n_left(closing.survivors), closing.certified_eps)
-
-    def _n_left(self, survivors: Sequence[int]) -> int:
-        left = set(survivors)
-        return sum(len(rows) for rows in self._groups if rows[0] in left)
-
-    def _leaderboard(self, result: Any) -> tuple[Entry, ...]:
-        """The chosen one, then other survivors by how far they may be ahead, then those shown not to be the best."""
-        bound = dict(zip(result.survivors, result.ahead_at_most, strict=True))
-        models = self._study.about.models
-
-        def order(rows: tuple[int, ...]) -> tuple[bool, bool, float]:
-            return rows[0] not in result.names, rows[0] not in bound, bound.get(rows[0], 0.0)
-
-        return tuple(
-            Entry(tuple(models[h] for h in rows), bound.get(rows[0])) for rows in sorted(self._groups, key=order)
-        )
+    def _rater_rows(self, status: StudyStatus | LearningStatus) -> tuple[RaterRow, ...]:
+        return rater_rows(status.raters, self._follower.agreement())
 
     def _label_rows(self) -> tuple[LabelRow, ...]:
         names = self._study.about.labels
@@ -141,6 +137,11 @@ class Watcher:
             for label, counts in self._follower.labels().items()
         ]
         return tuple(sorted(rows, key=lambda row: -row.n_asked))
+
+
+def _candidates(study: Study) -> Candidates:
+    facts = study.created.table
+    return Candidates(study.name, facts.digest, study.about.models, study.predictions, facts.n_labels)
 
 
 def rater_rows(raters: Sequence[RaterQuality], agreement: dict[str, Agreement]) -> tuple[RaterRow, ...]:
@@ -159,23 +160,6 @@ def rater_rows(raters: Sequence[RaterQuality], agreement: dict[str, Agreement]) 
         )
         for each in raters
     )
-
-
-def equal_models(predictions: Any) -> list[tuple[int, ...]]:
-    """The models, those that predict the same on every item together; the first stands for all."""
-    together: dict[bytes, list[int]] = {}
-    for h, row in enumerate(predictions):
-        together.setdefault(row.tobytes(), []).append(h)
-    return [tuple(rows) for rows in together.values()]
-
-
-def reason(status: RunStatus, budget: int | None, n_items: int) -> str | None:
-    """Why a study ended before its aim; None while it goes on."""
-    if status is RunStatus.BUDGET:
-        return "the budget was used" if budget is None else f"the budget of {budget:,} answers was used"
-    if status is RunStatus.EXHAUSTED:
-        return f"the examples ran out: each of the {n_items:,} items counts once in a stream"
-    return None if status is RunStatus.RUNNING else "all questions of its plan were asked"
 
 
 def seconds_between(first: str, last: str) -> float:

@@ -13,9 +13,11 @@ from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, HTMLResponse, Response, StreamingResponse
 
+from onebit.errors import InvalidInputError
 from onebit.report import as_html, as_json
 from onebit.web.access import Link
 from onebit.web.calls import Call, Operation
+from onebit.web.overview import LearningOverview, SelectionOverview
 from onebit.web.room import Room
 from onebit.web.schema import Schema, fields, text
 from onebit.web.shield import POLICY_FOR_FILES
@@ -75,14 +77,18 @@ def studies(call: Call) -> dict[str, Any]:
 def status(call: Call) -> dict[str, Any]:
     room = room_of(call)
     overview = room.overview()
-    rest = asdict(overview)
-    return {
+    told: dict[str, Any] = {
         "study": room.entry.id,
         "name": room.entry.name,
+        "kind": room.study.created.kind,
         "paused": call.site.access.is_paused(room.entry.id),
-        **rest,
-        "report": as_json(overview.report),
+        **asdict(overview),
     }
+    if isinstance(overview, SelectionOverview):
+        told["report"] = as_json(overview.report)
+    if isinstance(overview, LearningOverview):
+        told["learning"]["status"] = overview.learning.status.name.lower()
+    return told
 
 
 def export(call: Call) -> Response:
@@ -104,8 +110,24 @@ def backup(call: Call) -> Response:
     return FileResponse(path, filename="onebit-backup.db", background=BackgroundTask(path.unlink))
 
 
+def model(call: Call) -> Response:
+    """The classifier of a study that trains one; whoever answers meanwhile is not disturbed."""
+    # Imported here: what trains takes seconds to load.
+    from onebit.study.classifier import export_classifier
+
+    entry = call.site.entry(_number(call, "study"))
+    path = call.site.uploads / f"{uuid.uuid4().hex}.skops"
+    export_classifier(call.site.storage, entry.name, path)
+    return FileResponse(path, filename=f"{entry.name}.skops", background=BackgroundTask(path.unlink))
+
+
 def report(call: Call) -> Response:
-    page = as_html(room_of(call).overview().report)
+    overview = room_of(call).overview()
+    if not isinstance(overview, SelectionOverview):
+        raise InvalidInputError(
+            "there is a report where a model is selected; this study trains one, and has its status"
+        )
+    page = as_html(overview.report, study=overview.report.table)
     return HTMLResponse(page, headers={"Content-Security-Policy": POLICY_FOR_FILES})
 
 
@@ -189,6 +211,15 @@ OPERATIONS = (
             "format": text(10, enum=["csv", "jsonl", "parquet"]),
             "anonymous": text(10, enum=["yes", "no"]),
         },
+    ),
+    Operation(
+        "GET",
+        f"{_AT}/model",
+        "model",
+        "The classifier that a study trains, as it is now, as onebit predict reads it",
+        "owner",
+        model,
+        "application/octet-stream",
     ),
     Operation("GET", f"{_AT}/report", "report", "The report, one HTML file", "owner", report, "text/html"),
     Operation(

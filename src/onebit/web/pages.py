@@ -14,7 +14,7 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from onebit import __version__
+from onebit import __version__, report
 from onebit.errors import OnebitError
 from onebit.web.access import LINK_DAYS, UnknownLinkError
 from onebit.web.calls import COOKIE, ForbiddenError, identify, status_of
@@ -122,7 +122,13 @@ def require_owner(request: Request) -> Site:
     return site_of(request)
 
 
+async def common_style(request: Request) -> Response:
+    """The style that the pages share with the report, so it lies with the report."""
+    return FileResponse(Path(report.__file__).with_name("common.css"))
+
+
 ROUTES = [
+    Route("/static/common.css", common_style),
     Route("/o/{token}", page(come_in)),
     Route("/r/{token}", page(rater_page)),
     Route("/r/{token}/image/{row:int}", page(image)),

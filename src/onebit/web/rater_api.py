@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from onebit.errors import InvalidInputError
-from onebit.records import Answer
-from onebit.study.study import Offer, Undo
+from onebit.errors import AlreadyAnsweredError, InvalidInputError
+from onebit.records import Answer, TrainingSetting
+from onebit.study.study import Offer, Study, Undo
 from onebit.web.calls import Call, ForbiddenError, Operation
+from onebit.web.limits import MOST_BODY
 from onebit.web.room import Room, State
 from onebit.web.schema import Schema, fields, text, whole
 
@@ -15,6 +16,14 @@ from onebit.web.schema import Schema, fields, text, whole
 MOST_HELD = 5
 
 QUESTION_NUMBER = whole(0, 2**53 - 1, description="the number of a question that was given to this rater")
+#: What a client may send along with a number, so that it is never taken for a question that was not seen.
+MEANT: dict[str, Schema] = {
+    "item": text(MOST_BODY, least=0, description="the id of the item that was seen; refused if it is another's by now"),
+    "label": {
+        **text(MOST_BODY, least=0, description="the name of the label that was seen, null if none; refused likewise"),
+        "type": ["string", "null"],
+    },
+}
 ITEM: Schema = fields(
     {
         "id": {"type": "string"},
@@ -57,6 +66,27 @@ def _rater(call: Call) -> str:
     return str(call.link.rater)
 
 
+class OtherQuestionError(AlreadyAnsweredError):
+    """The number of a question that is another one by now: an older backup was restored while a page was open."""
+
+
+def _number_meant(call: Call, study: Study) -> int:
+    """The number of the question; OtherQuestionError if it is not the one that was seen."""
+    number = int(call.body["question"])
+    offer = study.offer(number)
+    is_now = {
+        "item": study.item(offer.item).id,
+        "label": None if offer.label is None else study.about.labels[offer.label].name,
+    }
+    for what, now in is_now.items():
+        if call.body.get(what, now) != now:
+            raise OtherQuestionError(
+                f"question {number} has another {what} by now, since the study went back to a backup; nothing was "
+                "counted. Ask for questions anew"
+            )
+    return number
+
+
 def show(call_token: str, room: Room, offer: Offer) -> dict[str, Any]:
     """A question as raters see it."""
     study = room.study
@@ -75,28 +105,38 @@ def show(call_token: str, room: Room, offer: Offer) -> dict[str, Any]:
     }
 
 
+def _progress(room: Room, state: State) -> dict[str, Any]:
+    """How far the study is; training has no aim that could be foreseen, only answers that it takes at most."""
+    told = room.progress(state)
+    setting = room.study.created.setting
+    if state == "asking" and isinstance(setting, TrainingSetting):
+        told["words"] = f"{told['answers']:,} of at most {setting.budget:,} answers"
+    return told
+
+
 def ask(call: Call) -> dict[str, Any]:
     room = _room(call)
     hand = room.hand(_rater(call), int(call.body.get("n", 1)), call.site.access.is_paused(room.entry.id))
     return {
         "state": hand.state,
         "questions": [show(call.token, room, offer) for offer in hand.offers],
-        "progress": room.progress(hand.state),
+        "progress": _progress(room, hand.state),
     }
 
 
 def tell(call: Call) -> dict[str, Any]:
     room, said = _room(call), call.body["answer"]
-    answer: Answer | int
-    if room.study.created.setting.protocol == "labels" and said not in ("yes", "no", "can't tell"):
-        names = [label.name for label in room.study.about.labels]
-        if said not in names:
-            raise InvalidInputError(f"{said!r} is no label of this study")
-        answer = names.index(said)
-    else:
-        answer = _answer(said)
-    receipt = room.tell(int(call.body["question"]), answer, _rater(call), call.body["token"])
+    asks_labels = room.study.created.setting.protocol == "labels"
+    answer = _label(room.study, said) if asks_labels and said != Answer.CANT_TELL.value else _answer(said)
+    receipt = room.tell(_number_meant(call, room.study), answer, _rater(call), call.body["token"])
     return {"late": receipt.late, "repeated": receipt.repeated}
+
+
+def _label(study: Study, said: str) -> int:
+    names = [label.name for label in study.about.labels]
+    if said not in names:
+        raise InvalidInputError(f"{said!r} is no label of this study")
+    return names.index(said)
 
 
 def _answer(said: str) -> Answer:
@@ -107,7 +147,8 @@ def _answer(said: str) -> Answer:
 
 
 def undo(call: Call) -> dict[str, Any]:
-    outcome = _room(call).undo(int(call.body["question"]), _rater(call))
+    room = _room(call)
+    outcome = room.undo(_number_meant(call, room.study), _rater(call))
     return {"undone": outcome is Undo.UNDONE, "words": outcome.value}
 
 
@@ -116,7 +157,7 @@ def progress(call: Call) -> dict[str, Any]:
     paused = call.site.access.is_paused(room.entry.id)
     room.follower.update()
     state: State = "done" if room.follower.finished is not None else "paused" if paused else "asking"
-    return {"study": room.entry.name, "state": state, "progress": room.progress(state)}
+    return {"study": room.entry.name, "state": state, "progress": _progress(room, state)}
 
 
 def labels(call: Call) -> dict[str, Any]:
@@ -157,7 +198,8 @@ OPERATIONS = (
                 "question": QUESTION_NUMBER,
                 "answer": text(1000, description="yes, no or can't tell; or a label, where that was asked for"),
                 "token": text(100, description="made anew for every answer, so that repeating is safe"),
-            }
+            },
+            MEANT,
         ),
         errors=(403, 404, 409),
     ),
@@ -169,8 +211,8 @@ OPERATIONS = (
         "rater",
         undo,
         fields({"undone": {"type": "boolean"}, "words": {"type": "string"}}),
-        body=fields({"question": QUESTION_NUMBER}),
-        errors=(403, 404),
+        body=fields({"question": QUESTION_NUMBER}, MEANT),
+        errors=(403, 404, 409),
     ),
     Operation(
         "GET",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from onebit.errors import OnebitError
 from onebit.records import Answer, Status
 from onebit.study.store import Entry, Store
 from onebit.study.study import Offer, Receipt, Study, Undo
@@ -17,6 +19,8 @@ from onebit.web.overview import Overview, Watcher
 REFRESH, SHARE = 1.0, 0.1
 #: Seconds after a rater had to wait in which nobody is given questions ahead: others would wait for those.
 SCARCE = 5.0
+#: Questions that a page asks for ahead of the one that it shows, as ``static/outbox.js`` does.
+AHEAD = 2
 
 State = Literal["asking", "waiting", "paused", "done"]
 
@@ -37,6 +41,8 @@ class Room:
         self.follower = Follower(store, entry.id)
         self._watcher = Watcher(study, self.follower, entry.created_at)
         self._scarce_until = 0.0
+        #: The questions that each rater was given last and has not answered.
+        self._held: dict[str, set[int]] = {}
         self._look_lock = threading.Lock()
         self._overview: Overview | None = None
         self._seen_closings = -1
@@ -46,15 +52,20 @@ class Room:
         """Up to ``n`` questions for a rater: those given before that still want an answer, then new ones."""
         if paused:
             return Hand((), "paused")
-        is_scarce = time.monotonic() < self._scarce_until
-        offers = self.study.ask_several(rater, 1 if is_scarce else n)
+        if time.monotonic() < self._scarce_until:
+            # What a rater has at hand stays there: the page shows it, and nobody else would be given it.
+            n = min(n, max(1, n - AHEAD, len(self._held.get(rater, ()))))
+        offers = self.study.ask_several(rater, n)
         if isinstance(offers, tuple):
+            self._held[rater] = {offer.id for offer in offers}
             return Hand(offers, "asking")
         self._scarce_until = time.monotonic() + SCARCE
         return Hand((), "done" if offers is Status.DONE else "waiting")
 
     def tell(self, question: int, answer: Answer | int, rater: str, token: str) -> Receipt:
-        return self.study.tell(question, answer, rater=rater, token=token)
+        receipt = self.study.tell(question, answer, rater=rater, token=token)
+        self._held.get(rater, set()).discard(question)
+        return receipt
 
     def undo(self, question: int, rater: str) -> Undo:
         return self.study.undo(question, rater=rater)
@@ -64,20 +75,6 @@ class Room:
         with self._look_lock:
             return self._look()
 
-    def _overview_of_late(self) -> Overview:
-        """One that raters can do with: made anew when an epoch has closed, by whoever comes first; nobody waits."""
-        if self._overview is None:
-            return self.overview()
-        if time.monotonic() >= self._look_again_at and self._look_lock.acquire(blocking=False):
-            try:
-                self.follower.update()
-                self._look_again_at = time.monotonic() + REFRESH
-                if len(self.follower.closings) != self._seen_closings:
-                    return self._look()
-            finally:
-                self._look_lock.release()
-        return self._overview
-
     def _look(self) -> Overview:
         began = time.monotonic()
         self._overview = self._watcher.look()
@@ -86,18 +83,43 @@ class Room:
         self._look_again_at = now + max(REFRESH, (now - began) / SHARE)
         return self._overview
 
+    def _overview_of_late(self) -> Overview:
+        """One that raters can do with. It is renewed by and by, and nobody but the first waits for it."""
+        if self._overview is None:
+            with self._look_lock:
+                return self._overview or self._look()
+        if time.monotonic() >= self._look_again_at and self._look_lock.acquire(blocking=False):
+            threading.Thread(target=self._renew, name="looking at a study").start()
+        return self._overview
+
+    def _renew(self) -> None:
+        """Look at the log, and at the study if an epoch has closed. Lets go of the lock that was taken for it."""
+        try:
+            self._look_again_at = time.monotonic() + REFRESH
+            self.follower.update()
+            if len(self.follower.closings) != self._seen_closings:
+                self._look()
+        except OnebitError:
+            # Raters are told what was known; whoever asks the store for something else is told what is wrong with it.
+            pass
+        finally:
+            self._look_lock.release()
+
     def progress(self, state: State) -> dict[str, Any]:
         """How far the study is, for raters: in words, and as numbers."""
-        overview = self._overview_of_late()
+        forecast = self._overview_of_late().forecast
         n_answers = len(self.follower.answers)
         return {
-            "words": in_words(state, n_answers, overview.forecast),
+            "words": in_words(state, n_answers, forecast),
             "answers": n_answers,
-            "forecast": None if overview.forecast is None else list(overview.forecast),
+            "forecast": None if forecast is None else list(forecast),
         }
 
     def close(self) -> None:
-        self.study.close()
+        """Let go of the study, when nobody looks at it any more."""
+        with self._look_lock:
+            self._look_again_at = math.inf
+            self.study.close()
 
 
 def in_words(state: State, n_answers: int, forecast: tuple[int, int, int] | None) -> str:

@@ -3,11 +3,34 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from onebit.errors import InvalidInputError
 
 Schema = dict[str, Any]
+
+
+class FieldError(InvalidInputError):
+    """Something in a request that cannot be; ``field`` is the name of the part that it is about."""
+
+    def __init__(self, field: str, message: str) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+@contextmanager
+def at_field(field: str) -> Iterator[None]:
+    """Whatever is refused in here is about this field."""
+    try:
+        yield
+    except InvalidInputError as error:
+        raise FieldError(field, str(error)) from None
+
+
+#: Characters in a name that a request makes up.
+MOST_NAME = 1000
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),
@@ -85,11 +108,16 @@ def _check_number(value: float, schema: Schema, where: str) -> None:
 
 
 def _check_object(value: dict[str, Any], schema: Schema, where: str) -> None:
-    known = schema["properties"]
+    known, others = schema.get("properties", {}), schema["additionalProperties"]
     for name in schema.get("required", ()):
         if name not in value:
             raise InvalidInputError(f"{where} lacks {name!r}")
     for name, each in value.items():
-        if name not in known:
+        if name in known:
+            with at_field(name):
+                check(each, known[name], name)
+        elif others:
+            _check_text(name, text(MOST_NAME), f"a name in {where}")
+            check(each, others, f"{where}[{name!r}]")
+        else:
             raise InvalidInputError(f"{where} has {name!r}, which is not known; known are {', '.join(known)}")
-        check(each, known[name], name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import threading
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -58,10 +59,13 @@ class Site:
             return self._rooms[study_id]
 
     def open_all(self) -> None:
-        """Open what can be opened, before anybody asks; what cannot says why when somebody does."""
+        """Open and look at what can be opened, before anybody asks; what cannot says why when somebody does."""
         for entry in self.entries():
             with contextlib.suppress(OnebitError):
-                self.room(entry.id)
+                self.room(entry.id).overview()
+        # What studies hold stays for good. Going through it again for garbage would stop everybody for a while.
+        gc.collect()
+        gc.freeze()
 
     def below_folder(self, path: str) -> Path:
         """A file that an owner names; InvalidInputError if it is not below the server's folder."""

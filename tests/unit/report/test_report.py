@@ -181,3 +181,11 @@ def test_ticks_are_round_and_reach_the_end(most: int) -> None:
 def test_log_ticks_enclose_their_range() -> None:
     assert log_ticks(0.02, 0.5) == [0.01, 0.03, 0.1, 0.3, 1.0]
     assert log_ticks(1.0, 1.0) == [1.0, 3.0]
+
+
+def test_a_chart_has_room_for_an_interval_at_its_end() -> None:
+    chart = step_chart([0, 10], [20, 60], title="t", x_name="x", logarithmic=False, interval=(40, 90))
+    assert chart.count('class="interval"') == 1
+    assert ">100<" in chart
+    assert ">100<" in step_chart([0, 10], [20, 60], title="t", x_name="x", logarithmic=False, top=100)
+    assert ">100<" not in step_chart([0, 10], [20, 60], title="t", x_name="x", logarithmic=False)

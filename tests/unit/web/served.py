@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,10 @@ import numpy as np
 from starlette.testclient import TestClient
 from tests.problems import models_of_accuracy
 
+from onebit.study.learning import create_learning_study
 from onebit.study.opening import create_study
 from onebit.tables import read_table
+from onebit.tables.data import data_of
 from onebit.web.app import make_app
 from onebit.web.site import Site
 
@@ -22,14 +24,20 @@ PREDICTIONS, TRUTH = models_of_accuracy(np.random.default_rng(0), np.linspace(0.
 BASE = "http://127.0.0.1:8000"
 
 
-def write_table(path: Path, labels: tuple[str, ...] = LABELS, text: str = "message") -> Path:
-    """A CSV with an id, a text and eight models."""
+def write_table(path: Path, labels: tuple[str, ...] = LABELS, text: str = "message", **more: list[str]) -> Path:
+    """A CSV with an id, a text, eight models, and columns more."""
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
-        writer.writerow(["id", "text", *(f"model {h}" for h in range(len(PREDICTIONS)))])
+        writer.writerow(["id", "text", *(f"model {h}" for h in range(len(PREDICTIONS))), *more])
         for item, column in enumerate(PREDICTIONS.T):
-            writer.writerow([f"m{item}", f"{text} {item}", *(labels[label] for label in column)])
+            others = (texts[item] for texts in more.values())
+            writer.writerow([f"m{item}", f"{text} {item}", *(labels[label] for label in column), *others])
     return path
+
+
+def known_labels(n: int) -> list[str]:
+    """A column of right labels where the first ``n`` are known."""
+    return [LABELS[label] if item < n else "" for item, label in enumerate(TRUTH)]
 
 
 def make_study(storage: str, folder: Path, name: str = "intents", **options: Any) -> None:
@@ -42,6 +50,15 @@ def make_study(storage: str, folder: Path, name: str = "intents", **options: Any
         labels=labels,
     )
     create_study(table, name, storage=storage, eps=options.pop("eps", 0.1), **options).close()
+
+
+def make_training(storage: str, **options: Any) -> None:
+    """A study that trains a classifier of messages, which say what they are about."""
+    texts = np.array([f"message {item} about {LABELS[label]}" for item, label in enumerate(TRUTH)])
+    ids = tuple(f"m{item}" for item in range(len(TRUTH)))
+    examples = replace(data_of(texts), _ids=ids, _show={"text": tuple(texts.tolist())})
+    settings = {"protocol": "follow-up", "budget": 60, **options}
+    create_learning_study(examples, "training", labels=LABELS, storage=storage, **settings).close()
 
 
 def right_answer(question: dict[str, Any], labels: tuple[str, ...] = LABELS) -> str:
@@ -76,15 +93,29 @@ class Served:
         body = {"question": question["question"], "answer": answer, "token": once or secrets.token_hex(8)}
         return self.post("tell", token, **body)
 
+    def tell_seen(self, token: str, question: dict[str, Any], answer: str) -> Any:
+        """The same as the page does it: with what the rater saw."""
+        label = question["label"] and question["label"]["name"]
+        body = {"question": question["question"], "answer": answer, "token": secrets.token_hex(8)}
+        return self.post("tell", token, **body, item=question["item"]["id"], label=label)
+
 
 def bearer(token: str) -> dict[str, str]:
     return {"Authorization": f"Bearer {token}"}
 
 
 def serve(folder: Path, storage: str | None = None, **options: Any) -> Served:
-    """A site with one study, an owner and two raters."""
+    """A site with one study, an owner and two raters; ``trains`` makes it one that trains a classifier."""
     storage = storage or f"sqlite:///{folder}/studies.db"
-    make_study(storage, folder, **options)
+    if options.pop("trains", False):
+        make_training(storage, **options)
+    else:
+        make_study(storage, folder, **options)
+    return serve_stored(storage, folder)
+
+
+def serve_stored(storage: str, folder: Path) -> Served:
+    """A site of the one study in a store."""
     site = Site(storage, folder, BASE)
     client = TestClient(make_app(site), base_url=BASE, follow_redirects=False)
     (study,) = site.entries()

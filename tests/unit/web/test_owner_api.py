@@ -35,7 +35,9 @@ def test_files_can_be_had(served: Served, tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "copy.db") as copy:
         assert copy.execute("SELECT name FROM studies").fetchall() == [("intents",)]
     copy.close()
-    assert "<h1" in served.get("studies/1/report", served.owner).text
+    report = served.get("studies/1/report", served.owner).text
+    assert "onebit study verify intents</code>" in report
+    assert "log.jsonl" not in report
     assert list(served.site.uploads.iterdir()) == []
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
-from tests.unit.web.served import LABELS, TRUTH, Served, right_answer
+from tests.unit.web.served import LABELS, TRUTH, Served, right_answer, serve_stored
 
+from onebit.study.backup import backup
 from onebit.web.room import in_words
 
 Serving = Callable[..., Served]
@@ -48,9 +50,8 @@ def test_nobody_is_given_questions_ahead_while_others_wait(served: Served) -> No
     ahead = served.ask(served.ann, n=3)
     assert ahead[0] == first
     room._scarce_until = float("inf")
-    assert served.ask(served.ann, n=3) == [first]
-    room._scarce_until = 0.0
-    assert served.ask(served.ann, n=3) == ahead  # what was given is not lost
+    assert served.ask(served.ann, n=5) == ahead  # what was given stays
+    assert len(served.ask(served.bob, n=3)) == 1
 
 
 def test_what_a_rater_sees(served: Served) -> None:
@@ -113,6 +114,52 @@ def test_labels_can_be_asked_for_themselves(serving: Serving) -> None:
     assert served.tell(served.ann, question, "nonsense").status_code == 422
     item = int(question["item"]["id"].removeprefix("m"))
     assert served.tell(served.ann, question, LABELS[TRUTH[item]]).status_code == 200
+
+
+def test_labels_may_be_called_as_answers_are(serving: Serving) -> None:
+    served = serving(protocol="labels", labels=("yes", "no", "maybe", "later", "never"))
+    first, second, third = served.ask(served.ann, n=3)
+    assert served.tell(served.ann, first, "yes").status_code == 200
+    assert served.tell(served.ann, second, "no").status_code == 200
+    assert served.tell(served.ann, third, "can't tell").status_code == 200
+    exported = served.get("studies/1/export?what=labels&format=csv", served.owner).text.splitlines()[1:]
+    assert [line.split(",")[2:4] for line in exported] == [["yes", "yes"], ["no", "yes"], ["", "can't tell"]]
+
+
+def test_an_answer_to_another_question_than_was_seen_is_refused(serving: Serving, tmp_path: Path) -> None:
+    """After an older backup was restored, a page that was open holds numbers that belong to other questions now."""
+    served = serving(protocol="follow-up")
+    backup(served.site.storage, str(tmp_path / "backup.db"))
+    seen = []
+    for _ in range(150):
+        seen += served.ask(served.ann)
+        served.tell(served.ann, seen[-1], "no")
+    served.site.close()
+    restored = serve_stored(f"sqlite:///{tmp_path}/backup.db", tmp_path)
+    try:
+        (now,) = restored.ask(restored.ann)
+        while now == seen[now["question"]]:
+            restored.tell_seen(restored.ann, now, "yes")
+            (now,) = restored.ask(restored.ann)
+        number = now["question"]
+        refused = restored.tell_seen(restored.ann, seen[number], "yes")
+        assert refused.status_code == 409
+        assert "by now" in refused.json()["error"]
+        meant = {"question": number - 1, "item": now["item"]["id"]}
+        assert restored.post("undo", restored.ann, **meant).status_code == 409
+        assert restored.get("studies/1", restored.owner).json()["report"]["answers"] == number
+        assert restored.tell_seen(restored.ann, now, "no").status_code == 200
+    finally:
+        restored.site.close()
+
+
+def test_the_label_that_was_seen_is_compared_too(served: Served) -> None:
+    (question,) = served.ask(served.ann)
+    other = next(label for label in LABELS if label != question["label"]["name"])
+    for label in (other, None):
+        body = {"question": question["question"], "answer": "yes", "token": "t", "label": label}
+        assert served.post("tell", served.ann, **body).status_code == 409
+    assert served.tell_seen(served.ann, question, "yes").status_code == 200
 
 
 def test_progress_in_words() -> None:

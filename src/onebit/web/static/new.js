@@ -2,33 +2,71 @@
 
 const element = (id) => document.getElementById(id);
 const api = "/api/v1";
+const more = element("more");
 let source = null;
 let names = [];
+
+// Something that was refused; the field that it is about is named as the API names it.
+class Refusal extends Error {
+  constructor(message, field) {
+    super(message);
+    this.field = field;
+  }
+}
 
 async function call(path, options) {
   const response = await fetch(`${api}/${path}`, options);
   const told = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Error(told.error ?? `the server answered ${response.status}`);
+  if (!response.ok) throw new Refusal(told.error ?? `the server answered ${response.status}`, told.field);
   return told;
 }
 
 const post = (path, body) =>
   call(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
 
-async function attempt(button, words, action) {
+const fieldOf = (name) => element(name === "upload" ? "file" : name.replaceAll("_", "-"));
+
+function forget(field) {
+  element(`${field.id}-problem`)?.remove();
+  field.removeAttribute("aria-invalid");
+  field.removeAttribute("aria-describedby");
+}
+
+// Say what was refused: at its field, or below the form.
+function tell(error) {
+  const field = error.field ? fieldOf(error.field) : null;
   const problem = element("problem");
-  problem.hidden = true;
+  problem.textContent = error.message;
+  problem.hidden = Boolean(field);
+  if (!field) return problem.scrollIntoView({ block: "nearest" });
+  if (more.contains(field)) more.open = true;
+  forget(field);
+  const note = Object.assign(document.createElement("p"), {
+    id: `${field.id}-problem`,
+    className: "refused",
+    textContent: error.message,
+  });
+  note.setAttribute("role", "alert");
+  field.closest(".field, fieldset").append(note);
+  field.setAttribute("aria-invalid", "true");
+  field.setAttribute("aria-describedby", note.id);
+  field.scrollIntoView({ block: "center" });
+  field.focus();
+}
+
+async function attempt(button, words, action) {
+  element("problem").hidden = true;
+  for (const field of document.querySelectorAll("[aria-invalid]")) forget(field);
   const before = button?.textContent;
   if (button) Object.assign(button, { disabled: true, textContent: words });
+  let told = null;
   try {
     await action();
   } catch (error) {
-    problem.textContent = error.message;
-    problem.hidden = false;
-    problem.scrollIntoView({ block: "nearest" });
-  } finally {
-    if (button) Object.assign(button, { disabled: false, textContent: before });
+    told = error;
   }
+  if (button) Object.assign(button, { disabled: false, textContent: before });
+  if (told) tell(told);
 }
 
 function reading(text) {
@@ -45,6 +83,8 @@ function upload() {
       const query = new URLSearchParams({ name: file.name });
       const told = await call(`tables?${query}`, { method: "POST", body: file });
       show({ upload: told.upload }, told.columns, file.name);
+    } catch (error) {
+      throw new Refusal(error.message, "upload");
     } finally {
       reading("");
     }
@@ -63,7 +103,7 @@ element("path").addEventListener("change", (event) => {
 function show(from, columns, called) {
   source = from;
   names = columns;
-  for (const id of ["id", "truth", "image"]) {
+  for (const id of ["id", "truth", "image", "gold"]) {
     const none = new Option("none", "");
     element(id).replaceChildren(none, ...names.map((name) => new Option(name, name)));
   }
@@ -81,7 +121,8 @@ function show(from, columns, called) {
   );
   element("name").value ||= called.split("/").pop().replace(/\.\w+$/, "");
   element("columns").hidden = !names.length;
-  for (const id of ["aim", "plan"]) element(id).hidden = false;
+  element("gold-field").hidden = !names.length;
+  for (const id of ["aim", "more", "plan"]) element(id).hidden = false;
   changed();
 }
 
@@ -94,46 +135,86 @@ function changed() {
   element("create").disabled = true;
   element("plan-figures").hidden = true;
   element("image-folder-field").hidden = !element("image").value;
-  const other = new Set([element("id").value, element("truth").value, element("image").value, ...shown()]);
+  element("gold-share-field").hidden = !element("gold").value;
+  const roles = ["id", "truth", "image", "gold"].map((id) => element(id).value);
+  const other = new Set([...roles, ...shown()]);
   const models = names.filter((name) => !other.has(name));
   const some = models.slice(0, 6).join(", ") + (models.length > 6 ? ", …" : "");
   element("models").textContent = `All other columns are models: ${models.length} (${some}).`;
 }
 
-for (const id of ["columns", "aim"]) element(id).addEventListener("input", (event) => {
-  if (!["name", "instructions"].includes(event.target.id)) changed();
+// Right labels are left out or planted, not both.
+for (const [id, other] of [["gold", "truth"], ["truth", "gold"]]) {
+  element(id).addEventListener("input", ({ target }) => {
+    if (target.value && element(other).value === target.value) element(other).value = "";
+  });
+}
+
+for (const id of ["columns", "aim", "more"]) element(id).addEventListener("input", ({ target }) => {
+  forget(target);
+  if (!["name", "instructions", "descriptions"].includes(target.id)) changed();
 });
 
+const lines = (id) => element(id).value.split("\n").map((line) => line.trim()).filter(Boolean);
+
+// "label: what it means"; a tab, as a spreadsheet gives it, serves labels that have a colon themselves.
+function descriptions() {
+  return Object.fromEntries(lines("descriptions").map((line) => {
+    const [, label, meaning] = line.match(/^([^\t]+)\t(.*)$/) ?? line.match(/^([^:]+):(.*)$/) ?? [];
+    if (!label) throw new Refusal(`“${line.slice(0, 40)}” has no colon; write the label, a colon, and what it means`, "descriptions");
+    return [label.trim(), meaning.trim()];
+  }));
+}
+
+// Everything that the page asks for, by the names of the API.
 function chosen() {
-  const body = { ...source, eps: Number(element("eps").value), delta: Number(element("delta").value), show: shown() };
+  const body = { ...source, show: shown(), descriptions: descriptions() };
   body.protocol = document.querySelector("[name=protocol]:checked").value;
-  for (const id of ["id", "truth", "image"]) if (element(id).value) body[id] = element(id).value;
+  for (const id of ["id", "truth", "image", "gold"]) if (element(id).value) body[id] = element(id).value;
+  if (body.image) body.image_folder = element("image-folder").value.trim() || ".";
+  for (const id of ["eps", "delta", "overlap", "repeat-share", "f-no", "f-yes", "budget"])
+    if (element(id).value) body[id.replace("-", "_")] = Number(element(id).value);
+  if (body.gold) body.gold_share = Number(element("gold-share").value);
+  const labels = lines("labels");
+  if (labels.length) body.labels = labels;
   return body;
+}
+
+// Numbers that a browser can refuse itself; it says so at the field, which must be in sight.
+function numbersAreGood() {
+  const bad = [...document.querySelectorAll("input[type=number]")].find((field) => !field.checkValidity());
+  if (!bad) return true;
+  if (more.contains(bad)) more.open = true;
+  bad.reportValidity();
+  return false;
 }
 
 const number = (value) => value.toLocaleString("en");
 const hours = (value) => (value < 1 ? `${Math.max(1, Math.round(60 * value))} min` : `${value.toFixed(1)} h`);
 const range = ([low, high], write) => (write(low) === write(high) ? write(low) : `${write(low)} – ${write(high)}`);
 
-element("plan-button").addEventListener("click", (event) =>
+element("plan-button").addEventListener("click", (event) => {
+  if (!numbersAreGood()) return;
   attempt(event.target, "Simulating …", async () => {
-    const plan = await post("plan", chosen());
+    const body = chosen();
+    const plan = await post("plan", body);
     element("plan-answers").textContent = range(plan.answers, number);
-    element("plan-answers-words").textContent = plan.at_least ? "yes/no answers at least" : "yes/no answers, likely";
+    element("plan-answers-words").textContent = plan.at_least ? "answers at least" : "answers, likely";
     element("plan-hours").textContent = range(plan.hours, hours);
     element("plan-hours-words").textContent = `of one rater, at ${plan.seconds_per_answer} seconds an answer`;
     element("plan-table").textContent = [plan.models, plan.items, plan.labels].map(number).join(" · ");
     element("plan-figures").hidden = false;
+    const checked = body.overlap > 1 || body.repeat_share || body.gold_share ? " Answers that check raters are among them." : "";
     element("plan-words").textContent =
-      "Simulated on your table: the lower figure if the majority of models is right, the higher one if models are nearly equal. A forecast, not a promise.";
+      `Simulated on your table: the lower figure if the majority of models is right, the higher one if models are nearly equal.${checked} A forecast, not a promise.`;
     element("create").disabled = false;
-  }));
+  });
+});
 
 element("form").addEventListener("submit", (event) => {
   event.preventDefault();
   attempt(element("create"), "Starting …", async () => {
     const body = { ...chosen(), name: element("name").value, instructions: element("instructions").value };
-    if (body.image) body.image_folder = element("image-folder").value.trim() || ".";
     const { study } = await post("studies", body);
     location.assign(`/studies/${study}`);
   });

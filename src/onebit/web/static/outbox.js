@@ -19,6 +19,8 @@ export class Outbox {
     this.state = "asking";
     this.progress = { words: "" };
     this.offline = false;
+    this.stale = true; // what is at hand may not be what the server would give
+    this.refused = null; // the last answer that did not count
     this.ended = null;
     this.failures = 0;
     this.timer = null;
@@ -48,7 +50,7 @@ export class Outbox {
   }
 
   // Take an answer back: the newest, or a given one. Resolves to what to tell the rater, or null.
-  async undo(entry = this.past.find((each) => each.fate !== "stands")) {
+  async undo(entry = this.past.find(canComeBack)) {
     if (!entry) return null;
     if (this.unsent.includes(entry) && !entry.sending) {
       this.unsent = this.unsent.filter((each) => each !== entry);
@@ -57,7 +59,7 @@ export class Outbox {
     }
     return this.#next(async () => {
       if (!this.past.includes(entry)) return null;
-      const { undone, words } = await this.#call("undo", { question: entry.question.question });
+      const { undone, words } = await this.#call("undo", meant(entry.question));
       if (undone) this.#comesBack(entry);
       else entry.fate = "stands";
       this.#save();
@@ -75,7 +77,7 @@ export class Outbox {
     return this.#next(async () => {
       if (this.ended) return;
       while (this.#due(all)) await this.#send(this.unsent[0]);
-      if (!all && this.questions.length < AT_HAND) await this.#ask();
+      if (!all && (this.stale || this.questions.length < AT_HAND)) await this.#ask();
       // The answer that is waited for may be the one that is held back here.
       while (!this.current && this.unsent.length) {
         await this.#send(this.unsent[0]);
@@ -100,13 +102,14 @@ export class Outbox {
   async #send(entry) {
     entry.sending = true;
     try {
-      await this.#call("tell", { question: entry.question.question, answer: entry.said, token: entry.token });
+      await this.#call("tell", { ...meant(entry.question), answer: entry.said, token: entry.token });
       entry.fate = "sent";
     } catch (error) {
-      // Somebody else was quicker, or the question is gone: nothing is lost by leaving it.
+      // Somebody else was quicker, or the question is another one by now: it is left, and the rater is told.
       if (![403, 404, 409, 422].includes(error.status)) throw error;
-      entry.fate = "stands";
-      entry.why = error.message;
+      Object.assign(entry, { fate: "refused", why: error.message });
+      this.refused = { entry, at: Date.now() };
+      this.stale = true;
     } finally {
       entry.sending = false;
     }
@@ -120,8 +123,9 @@ export class Outbox {
     const { state, questions, progress } = await this.#call("ask", { n });
     const answered = new Set(this.unsent.map((entry) => entry.question.question));
     const wanted = questions.filter((each) => !answered.has(each.question));
-    const shown = this.current && wanted.find((each) => each.question === this.current.question);
-    this.questions = shown ? [this.current, ...wanted.filter((each) => each !== shown)] : wanted;
+    const shown = this.current && wanted.find((each) => sameQuestion(each, this.current));
+    this.questions = shown ? [shown, ...wanted.filter((each) => each !== shown)] : wanted;
+    this.stale = false;
     this.state = state;
     this.progress = progress;
     for (const { item } of this.questions) if (item.image) new Image().src = item.image;
@@ -195,6 +199,19 @@ export class Outbox {
       // A browser that keeps nothing still sends everything.
     }
   }
+}
+
+// A question by its number, and by what the rater saw: numbers are given anew when an older backup is restored.
+function meant({ question, item, label }) {
+  return { question, item: item.id, label: label?.name ?? null };
+}
+
+export function sameQuestion(one, other) {
+  return JSON.stringify(one && meant(one)) === JSON.stringify(other && meant(other));
+}
+
+export function canComeBack(entry) {
+  return entry.fate === "kept" || entry.fate === "sent";
 }
 
 // Like crypto.randomUUID, which browsers have on encrypted pages only.

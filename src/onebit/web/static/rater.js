@@ -1,6 +1,6 @@
 // The rater's page: shows what the outbox holds, and turns keys, clicks and swipes into answers.
 
-import { Outbox } from "./outbox.js";
+import { canComeBack, Outbox, sameQuestion } from "./outbox.js";
 
 const element = (id) => document.getElementById(id);
 const [item, question, description, notice] = ["item", "question", "description", "notice"].map(element);
@@ -14,6 +14,10 @@ const keys = {
 };
 const IN_WORDS = { yes: "yes", no: "no", "can't tell": "can’t tell" };
 const SWIPE = 80; // pixels
+const ALL_AT_ONCE = 9; // labels that need no search
+const MOST_LABELS = 24; // labels that are shown at once
+const RETRY = 2000; // milliseconds
+const TO_READ = 6000; // milliseconds for which a rater is told that an answer did not count, at least
 
 const { token, instructions } = document.body.dataset;
 let shown = null;
@@ -28,15 +32,15 @@ function make(tag, text, more = {}) {
 function render() {
   const current = outbox.ended ? null : outbox.current;
   element("progress").textContent = outbox.progress.words;
-  if (current?.question !== shown) {
-    shown = current?.question ?? null;
+  if (!sameQuestion(current, shown)) {
+    shown = current;
     if (current) show(current);
     else item.replaceChildren();
   }
   if (!current) say();
   for (const button of Object.values(answers)) button.disabled = !current || (!current.label && button.id !== "unsure");
   choose.hidden = !current || current.label !== null;
-  element("undo").disabled = !outbox.past.some((entry) => entry.fate !== "stands");
+  element("undo").disabled = !outbox.past.some(canComeBack);
   renderHistory();
   renderNotice();
 }
@@ -62,6 +66,8 @@ function show({ item: { id, columns, image }, label }) {
   if (label) question.replaceChildren("Is this ", make("b", label.name), "?");
   else question.replaceChildren("Which label is right?");
   description.textContent = label?.description ?? "";
+  for (const part of document.querySelectorAll(".for-yes-no")) part.hidden = !label;
+  for (const part of document.querySelectorAll(".for-labels")) part.hidden = Boolean(label);
   for (const part of [item, question]) restart(part);
   if (!label) offerLabels();
 }
@@ -89,14 +95,14 @@ function say() {
 
 function renderHistory() {
   const rows = outbox.past.slice(0, 4).map((entry) => {
-    const label = entry.question.label?.name ?? entry.said;
-    const told = entry.question.label ? IN_WORDS[entry.said] : "label";
+    const label = entry.question.label?.name ?? "label";
+    const told = (entry.question.label || entry.said === "can't tell") ? IN_WORDS[entry.said] : entry.said;
     const button = make("button", undefined, {
       type: "button",
       // An answer waits for a moment before it is sent; that is worth a mark only where there is no connection.
       className: entry.fate === "kept" && !outbox.offline ? "" : entry.fate,
-      title: entry.why ?? { kept: "not sent yet", sent: "sent", stands: "this answer stands" }[entry.fate],
-      disabled: entry.fate === "stands",
+      title: { kept: "not sent yet", sent: "sent", stands: "this answer stands", refused: "not counted" }[entry.fate],
+      disabled: !canComeBack(entry),
       onclick: () => undo(entry),
     });
     button.setAttribute("aria-label", `${label}: ${told}. Take back`);
@@ -110,7 +116,7 @@ function renderHistory() {
 
 function renderNotice() {
   const n = outbox.unsent.length;
-  let text = said;
+  let text = said ?? (outbox.refused && notCounted(outbox.refused.entry));
   if (outbox.offline) {
     text = n
       ? `No connection. ${n === 1 ? "One answer is" : `${n} answers are`} kept here and will be sent once it is back.`
@@ -121,10 +127,16 @@ function renderNotice() {
   if (notice.textContent !== (text ?? "")) notice.textContent = text ?? "";
 }
 
+function notCounted({ question: { label }, said: what }) {
+  const told = label ? `${IN_WORDS[what]} to “${label.name}”` : `“${what}”`;
+  return `Not counted: your answer ${told}. Its question was answered by somebody else, or is another one by now. Please go on with the next.`;
+}
+
 function answer(what) {
   const button = answers[what];
   if (!outbox.current || (button && button.disabled)) return;
   said = null;
+  if (Date.now() - outbox.refused?.at > TO_READ) outbox.refused = null;
   if (button) {
     button.classList.add("pressed");
     setTimeout(() => button.classList.remove("pressed"), 90);
@@ -139,22 +151,43 @@ async function undo(entry) {
 }
 
 async function offerLabels() {
-  if (!labels) {
-    const response = await fetch("/api/v1/labels", { headers: { Authorization: `Bearer ${token}` } });
-    labels = (await response.json()).labels;
+  try {
+    const response = labels ? null : await fetch("/api/v1/labels", { headers: { Authorization: `Bearer ${token}` } });
+    labels ??= (await response.json()).labels;
+  } catch {
+    setTimeout(offerLabels, RETRY);
+    return;
   }
+  element("search-field").hidden = labels.length <= ALL_AT_ONCE;
   search.value = "";
   renderLabels();
-  search.focus();
+  // On a phone this would bring up a keyboard over the labels.
+  if (matchMedia("(hover: hover)").matches) search.focus();
+}
+
+function found() {
+  const wanted = search.value.trim().toLowerCase();
+  return labels.filter(({ name }) => name.toLowerCase().includes(wanted));
 }
 
 function renderLabels() {
-  const wanted = search.value.trim().toLowerCase();
-  const found = labels.filter(({ name }) => name.toLowerCase().includes(wanted)).slice(0, 24);
+  const all = found();
   list.replaceChildren(
-    ...found.map(({ name, description: more }) =>
-      make("button", name, { type: "button", title: more, onclick: () => outbox.answer(name) })),
+    ...all.slice(0, MOST_LABELS).map(({ name, description: more }) => {
+      const button = make("button", name, { type: "button", onclick: () => outbox.answer(name) });
+      if (more) button.append(make("small", more));
+      return button;
+    }),
   );
+  if (all.length > MOST_LABELS) list.append(make("p", `and ${all.length - MOST_LABELS} more; type a part of the label`));
+  if (!all.length) list.append(make("p", "no label has this in its name"));
+}
+
+// The label that was typed, or the only one that is left.
+function typedLabel() {
+  const all = found();
+  const typed = search.value.trim().toLowerCase();
+  return all.find(({ name }) => name.toLowerCase() === typed) ?? (all.length === 1 ? all[0] : null);
 }
 
 for (const [what, button] of Object.entries(answers)) {
@@ -170,13 +203,15 @@ element("undo").addEventListener("click", (event) => {
 });
 search.addEventListener("input", renderLabels);
 search.addEventListener("keydown", (event) => {
-  if (event.key === "Enter" && list.children.length === 1) list.firstChild.click();
+  const label = event.key === "Enter" && labels ? typedLabel() : null;
+  if (label) outbox.answer(label.name);
 });
 
 document.addEventListener("keydown", (event) => {
   const what = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
   if (!what || event.repeat || event.ctrlKey || event.metaKey || event.altKey || help.open) return;
-  if (event.target instanceof HTMLInputElement) return;
+  // What is typed is typed; where nothing is, there is nothing to delete either.
+  if (event.target === search && (search.value || (event.key.length === 1 && event.key !== " "))) return;
   if (event.key === " " && event.target instanceof HTMLButtonElement) return;
   event.preventDefault();
   if (what === "undo") undo();

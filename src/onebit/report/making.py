@@ -1,0 +1,108 @@
+"""From a learner's result to its report."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onebit.records import Closing, RunStatus, Setting
+from onebit.report.record import Entry, Point, Price, Report
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The models that one is chosen from: ``predictions`` (N, n), and the digest that stands for them.
+
+    ``accuracy`` (N,) is known only where the truth is.
+    """
+
+    table: str
+    digest: str
+    models: tuple[str, ...]
+    predictions: NDArray[np.integer]
+    n_labels: int
+    accuracy: NDArray[np.float64] | None = None
+
+    @cached_property
+    def groups(self) -> tuple[tuple[int, ...], ...]:
+        """The models, those that predict the same on every item together; the first stands for all."""
+        together: dict[bytes, list[int]] = {}
+        for h, row in enumerate(self.predictions):
+            together.setdefault(row.tobytes(), []).append(h)
+        return tuple(tuple(rows) for rows in together.values())
+
+    def n_left(self, survivors: Sequence[int]) -> int:
+        """How many models may be the best, all that predict as a survivor does among them."""
+        left = set(survivors)
+        return sum(len(rows) for rows in self.groups if left.intersection(rows))
+
+    def leaderboard(self, result: Any) -> tuple[Entry, ...]:
+        """The chosen one, then other survivors by how far they may be ahead, then those shown not to be the best."""
+        bound = dict(zip(result.survivors, result.ahead_at_most, strict=True))
+
+        def accuracy(rows: tuple[int, ...]) -> float | None:
+            return None if self.accuracy is None else float(self.accuracy[rows[0]])
+
+        def order(rows: tuple[int, ...]) -> tuple[bool, bool, float, float]:
+            is_out = rows[0] not in bound
+            return rows[0] not in result.names, is_out, bound.get(rows[0], 0.0), -(accuracy(rows) or 0.0)
+
+        return tuple(
+            Entry(tuple(self.models[h] for h in rows), bound.get(rows[0]), accuracy(rows))
+            for rows in sorted(self.groups, key=order)
+        )
+
+
+def make_report(
+    candidates: Candidates,
+    setting: Setting,
+    learner: str,
+    result: Any,
+    closings: Sequence[Closing],
+    seconds: float,
+    prices: tuple[Price, ...] = (),
+) -> Report:
+    """The report of a selection; ``result`` is its learner's, and ``closings`` are what it went through."""
+    is_certified = learner == "certified"
+    chosen = result.names if is_certified else () if result.chosen is None else (result.chosen,)
+    eps, accuracy = result.achieved_eps, candidates.accuracy
+    is_shown = result.status is RunStatus.COMPLETE and eps is not None and eps <= setting.eps
+    n_items = candidates.predictions.shape[1]
+    return Report(
+        setting=setting,
+        learner=learner,
+        table=candidates.table,
+        digest=candidates.digest,
+        n_models=len(candidates.models),
+        n_items=n_items,
+        n_labels=candidates.n_labels,
+        status="certified" if is_shown else "budget",
+        reason=None if is_shown else _reason(result.status, setting, n_items),
+        chosen=tuple(candidates.models[h] for h in chosen),
+        answers=result.n_answers if is_certified else result.n_rounds,
+        rounds=result.n_rounds,
+        free_rounds=result.n_free_rounds if is_certified else 0,
+        cant_tell=result.n_cant_tell if is_certified else 0,
+        survivors=candidates.n_left(result.survivors) if is_certified else None,
+        certified_eps=eps,
+        promise=result.promise.replace("achieved_eps", "certified_eps"),
+        seconds=round(seconds, 3),
+        excess=None if accuracy is None or not chosen else float(accuracy.max() - accuracy[chosen[0]]),
+        course=tuple(Point(each.n_answers, candidates.n_left(each.survivors), each.certified_eps) for each in closings),
+        leaderboard=candidates.leaderboard(result) if is_certified else (),
+        prices=prices,
+    )
+
+
+def _reason(status: RunStatus, setting: Setting, n_items: int) -> str | None:
+    """Why a selection ended before its aim; None while it goes on."""
+    if status is RunStatus.BUDGET:
+        return "the budget was used" if setting.budget is None else f"the budget of {setting.budget:,} answers was used"
+    if status is RunStatus.EXHAUSTED:
+        return f"the examples ran out: each of the {n_items:,} items counts once in a stream"
+    return None if status is RunStatus.RUNNING else "all questions of its plan were asked"

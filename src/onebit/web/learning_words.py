@@ -1,0 +1,91 @@
+"""What the dashboard says about the training of a classifier."""
+
+from __future__ import annotations
+
+import math
+
+from onebit.records import RunStatus
+from onebit.report.charts import step_chart
+from onebit.study.status import LearningStatus
+
+
+def percent(low: float, high: float) -> tuple[str, str]:
+    """Both ends of an interval in percent, rounded outwards so that it stays true.
+
+    >>> percent(0.8316, 0.8901)
+    ('83.1%', '89.1%')
+    """
+    # What floats leave after the last digit is no reason to round further.
+    return f"{math.floor(1000 * low + 1e-6) / 10:g}%", f"{math.ceil(1000 * high - 1e-6) / 10:g}%"
+
+
+def interval_of(status: LearningStatus) -> tuple[float, float] | None:
+    """The accuracy interval, once it says anything."""
+    return None if status.accuracy in (None, (0.0, 1.0)) else status.accuracy
+
+
+def title(status: LearningStatus) -> str:
+    """How good the classifier is, as far as that is known."""
+    interval = interval_of(status)
+    if interval is not None:
+        return "{} to {} right".format(*percent(*interval))
+    if status.recent_accuracy is not None:
+        return f"About {status.recent_accuracy:.0%} right"
+    return "Nothing is learned yet"
+
+
+def headline(status: LearningStatus) -> str:
+    """What that means, in words that need no mathematics."""
+    if interval_of(status) is not None:
+        runs = f"{100 * status.delta:.3g} in 100" if status.delta >= 0.01 else f"{status.delta:.2%} of"
+        return (
+            "The classifier, as it is now, is right that often on items like these. Such a statement is wrong in at "
+            f"most {runs} studies."
+        )
+    if status.recent_accuracy is not None:
+        return "An estimate from the last answers, without a promise. More is shown when the classifier is tested."
+    return "The first estimate comes when the first round of questions is answered."
+
+
+def promised(status: LearningStatus) -> tuple[str, ...]:
+    """What a reader may conclude, and what not."""
+    sure = f"{1 - status.delta:.4g}"
+    return (
+        f"An accuracy interval comes from answers that are kept for it and teach nothing. With probability at least "
+        f"{sure} it holds for the classifier as it is, although the study is watched, if the items are a random sample "
+        "of those that are meant.",
+        "Raters are taken not to err, and every item to have one right label.",
+        "Nothing is promised about how much better another classifier could be, nor about estimates from the last "
+        "answers.",
+    )
+
+
+def aim(status: LearningStatus) -> str:
+    """What was asked for, and why it ended if it did."""
+    budget = f"{status.budget:,} answers"
+    is_over = status.status is not RunStatus.RUNNING
+    if status.target is None:
+        return f"It learned from all of its {budget}." if is_over else f"It learns from at most {budget}."
+    told = f"Asked for was: right on at least {100 * status.target:.4g}% of items."
+    if not is_over:
+        return f"{told} It goes on until that is shown, or {budget} are used."
+    reached = status.status is RunStatus.COMPLETE
+    return f"{told} It ended {'when that was shown' if reached else f'because all of its {budget} were used'}."
+
+
+def accuracy_chart(status: LearningStatus) -> str:
+    """The estimated accuracy against answers, with the interval at its end; empty before there is an estimate."""
+    if not status.progress:
+        return ""
+    interval = interval_of(status)
+    target = status.target
+    return step_chart(
+        [n_answers for n_answers, _ in status.progress],
+        [100 * accuracy for _, accuracy in status.progress],
+        title="estimated accuracy in percent against answers",
+        x_name="yes/no answers",
+        logarithmic=False,
+        top=100,
+        mark=None if target is None else (100 * target, f"asked for: {100 * target:g}%"),
+        interval=None if interval is None else (100 * interval[0], 100 * interval[1]),
+    )

@@ -1,0 +1,36 @@
+"""A study that trains a classifier, in a browser: the same page for raters, a dashboard of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from playwright.sync_api import expect
+from tests.browser.conftest import Server, fits, press, right_key
+from tests.browser.test_all_pages import CONTRAST
+from tests.browser.test_rater_page import answer_until_done
+
+Start = Callable[..., Server]
+
+
+def test_a_classifier_is_trained_by_keys(start: Start) -> None:
+    server = start(trains=True, budget=30)
+    dashboard = server.dashboard()
+    expect(dashboard.locator("h1")).to_have_text("Nothing is learned yet")
+    page = server.rater("ann")
+    expect(page.locator("#progress")).to_have_text("0 of at most 30 answers")
+    press(page, right_key(page))
+    expect(dashboard.locator(".figures dd").first).to_have_text("1")
+    n = 1 + answer_until_done(page)
+    expect(page.locator("#question")).to_have_text("All done. Thank you!")
+    server.wait_for_answers(n)
+    assert n == 30
+    expect(dashboard.locator(".badge")).to_have_text("trained")
+    expect(dashboard.locator("h1")).to_contain_text("% right")
+    expect(dashboard.locator(".chart")).to_have_count(1)
+    dashboard.click("summary.button")
+    with dashboard.expect_download() as download:
+        dashboard.click("text=The classifier, as it is now")
+    assert download.value.suggested_filename == "training.skops"
+    dark = server.dashboard(color_scheme="dark", viewport={"width": 320, "height": 640})
+    assert fits(dark)
+    assert dark.evaluate(CONTRAST) == []

@@ -1,0 +1,62 @@
+"""A study that is served: what raters hold, and what they are told about its progress."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from tests.unit.web.served import Served, right_answer
+
+Serving = Callable[..., Served]
+#: Seconds in which a thread of the server has surely done what it should.
+PATIENCE = 30.0
+
+
+def test_where_questions_are_scarce_a_page_gets_the_next_for_each_answer_it_has_not_sent(served: Served) -> None:
+    served.site.room(1)._scarce_until = float("inf")
+    (shown,) = served.ask(served.ann, n=3)
+    # Answered, and not sent yet: the page asks for one more than it keeps at hand.
+    held = served.ask(served.ann, n=4)
+    assert held[0] == shown
+    assert len(held) == 2
+    served.tell(served.ann, shown, "no")
+    assert served.ask(served.ann, n=3) == held[1:]
+
+
+def test_progress_follows_the_epochs_while_nobody_waits(serving: Serving) -> None:
+    served = serving(eps=0.01)
+    room = served.site.room(1)
+    assert served.post("ask", served.ann, n=1).json()["progress"]["forecast"] is None
+    made, looked_at_by = room._watcher.look, []
+
+    def look() -> object:
+        looked_at_by.append(threading.current_thread().name)
+        return made()
+
+    room._watcher.look = look  # type: ignore[method-assign, assignment]
+    end = time.monotonic() + PATIENCE
+    told = None
+    while told is None and time.monotonic() < end:
+        room._look_again_at = 0.0
+        answer = served.post("ask", served.ann, n=3).json()
+        assert answer["state"] == "asking", "the study ended before anything was foreseen"
+        told = answer["progress"]["forecast"]
+        for question in answer["questions"]:
+            served.tell(served.ann, question, right_answer(question))
+    assert told is not None
+    assert set(looked_at_by) == {"looking at a study"}
+
+
+def test_closing_waits_for_who_looks_at_the_study(served: Served) -> None:
+    room = served.site.room(1)
+    served.ask(served.ann)
+    closing = threading.Thread(target=room.close)
+    with room._look_lock:
+        closing.start()
+        closing.join(timeout=0.2)
+        assert closing.is_alive()
+    closing.join(timeout=PATIENCE)
+    assert not closing.is_alive()
+    room._overview_of_late()
+    assert "looking at a study" not in {thread.name for thread in threading.enumerate()}
