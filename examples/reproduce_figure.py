@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 from onebit.experiments import frank_wolfe
-from onebit.experiments.pictures import new_figure, save
+from onebit.experiments.pictures import picture, save
 
 
 def main() -> None:
@@ -17,10 +17,8 @@ def main() -> None:
     rows = [{**piece, **frank_wolfe.measure(piece)} for piece in pieces]
     for row in frank_wolfe.summary(rows):
         print(f"{row['solver']}: gap {row['last gap']:.1e} after {row['calls counted']} oracle calls")
-    figure = new_figure(5)
-    frank_wolfe.draw(rows, figure)
     with tempfile.TemporaryDirectory() as folder:
-        save(figure, Path(folder) / "frank-wolfe")
+        save(picture(frank_wolfe.EXPERIMENT, rows), Path(folder) / "frank-wolfe")
         print(sorted(path.name for path in Path(folder).iterdir()))
 
 

@@ -15,7 +15,7 @@ from onebit.errors import InvalidInputError
 
 def reproduce(
     name: Annotated[str | None, typer.Argument(help="One experiment; without it, all.", show_default=False)] = None,
-    full: Annotated[bool, typer.Option("--full", help="Larger sizes: hours, not minutes.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Larger sizes: an hour on two cores.")] = False,
     out: Annotated[Path, typer.Option(help="Folder for results.md and results/.")] = Path(),
     jobs: Annotated[int, typer.Option(min=1, help="Pieces measured at a time.")] = os.cpu_count() or 1,
 ) -> None:
@@ -23,8 +23,9 @@ def reproduce(
 
     Example: onebit reproduce exploration --out docs
 
-    What is finished is kept, so a run that was stopped goes on where it was; delete results/pieces to start anew. Real
-    tables are found in the folder ONEBIT_DATA; without it only the synthetic ones and the bundled digits are used.
+    What is finished is kept, so a run that was stopped goes on where it was; delete results/pieces to start anew, as
+    after a change of the code. All of them take some three minutes on two cores, about an hour with --full. Real tables
+    are found in the folder ONEBIT_DATA; without it only the synthetic ones and the bundled digits are used.
     """
     # Imported here: matplotlib and scikit-learn take a second that --help should not.
     from onebit.experiments.catalogue import EXPERIMENTS

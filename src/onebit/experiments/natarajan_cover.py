@@ -101,8 +101,8 @@ def draw(rows: list[Row], figure: Figure) -> None:
         right.plot(column(mine, "s"), column(mine, "error bound"), **(THEORY | {"color": colour}))
     log_axes(left, "points s", "patterns (dashed: Proposition 1's S)", "size of the cover")
     log_axes(right, "points s", "largest distance (dashed: Eq. (6))", "distance of the class from its cover")
-    left.legend(fontsize=8)
-    right.legend(fontsize=8)
+    left.legend()
+    right.legend()
 
 
 def findings(rows: list[Row]) -> list[str]:
@@ -124,6 +124,7 @@ def findings(rows: list[Row]) -> list[str]:
 EXPERIMENT = Experiment(
     name="cover",
     title="(f) Natarajan classes: the finite cover",
+    headline="The class is no further from its cover than order log(s) / s, well within the bounds",
     claim=(
         "One hypothesis for each label pattern on s unlabelled points is a cover: at most S of them, and none of the "
         "class is further than order d log(s) / s from one of them."

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from onebit.experiments.piece import Experiment, Row
 
 #: Colour and mark of each learner (Okabe and Ito's palette, which the colour-blind can tell apart).
 LOOK = {
@@ -24,8 +26,17 @@ LOOK = {
     "plain": ("#D55E00", "o"),
     "fully corrective": ("#009E73", "X"),
 }
+#: Letters that can be read when the picture is shown at half its size.
+STYLE: Any = {
+    "font.size": 13,
+    "axes.titlesize": 13,
+    "axes.labelsize": 13,
+    "legend.fontsize": 10.5,
+    "figure.titlesize": 14,
+    "legend.framealpha": 0.7,
+}
 #: Dashes of theory.
-THEORY = {"color": "#777777", "linestyle": "--", "linewidth": 1.2}
+THEORY: dict[str, Any] = {"color": "#777777", "linestyle": "--", "linewidth": 1.2}
 
 
 def look(learner: str) -> dict[str, object]:
@@ -45,7 +56,7 @@ def name_axes(axes: Axes, x: str, y: str, title: str = "") -> None:
     """Names, a title and a light grid."""
     axes.set_xlabel(x)
     axes.set_ylabel(y)
-    axes.set_title(title, fontsize=10)
+    axes.set_title(title)
     axes.grid(alpha=0.25, which="major")
 
 
@@ -58,11 +69,16 @@ def plain_ticks(axes: Axes, values: Iterable[float]) -> None:
     axes.set_xticks(shown, labels=[f"{value:g}" for value in shown])
 
 
-def new_figure(width: float) -> Figure:
-    """An empty figure."""
+def picture(experiment: Experiment, rows: list[Row]) -> Figure:
+    """The picture of an experiment under its headline."""
+    from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, 4.0), layout="constrained")
+    with rc_context(STYLE):
+        figure = Figure(figsize=experiment.size, layout="constrained")
+        experiment.draw(rows, figure)
+        figure.suptitle(experiment.headline)
+    return figure
 
 
 def save(figure: Figure, path: Path) -> None:

@@ -28,19 +28,20 @@ class Experiment:
     """One claim of the paper, and how it is measured.
 
     ``pieces(full)`` lists the settings, ``measure`` makes the figures of one, ``summary`` the rows of the printed table
-    from all rows, ``draw`` the picture, ``findings`` sentences about what was found. ``width`` is the picture's, in
-    inches.
+    from all rows, ``draw`` the picture, ``findings`` sentences about what was found. ``headline`` is what the picture
+    shows, in a sentence that a test asserts on a small version. ``size`` is that of the picture, in inches.
     """
 
     name: str
     title: str
+    headline: str
     claim: str
     pieces: Callable[[bool], list[Piece]]
     measure: Callable[[Piece], Row]
     summary: Callable[[list[Row]], list[Row]]
     draw: Callable[[list[Row], Figure], None]
     findings: Callable[[list[Row]], list[str]]
-    width: float = 9.0
+    size: tuple[float, float] = (10.0, 4.6)
 
 
 def key_of(piece: Piece) -> str:

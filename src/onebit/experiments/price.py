@@ -111,8 +111,12 @@ def summary(rows: list[Row]) -> list[Row]:
 def draw(rows: list[Row], figure: Figure) -> None:
     table = summary(rows)
     names = list(dict.fromkeys(row["problem"] for row in table))
-    all_axes = np.atleast_1d(figure.subplots(1, len(names), sharey=True))
-    for axes, name in zip(all_axes.tolist(), names, strict=True):
+    n_rows = 1 if len(names) <= 3 else 2
+    figure.set_size_inches(figure.get_figwidth(), n_rows * figure.get_figheight())
+    all_axes = figure.subplots(n_rows, -(-len(names) // n_rows), sharey=True, squeeze=False).ravel().tolist()
+    for axes in all_axes[len(names) :]:
+        axes.remove()
+    for axes, name in zip(all_axes, names, strict=False):
         mine = where(table, problem=name)
         eps = column(mine, "eps")
         axes.plot(eps, column(mine, "price, uniform"), **look("uniform"))
@@ -121,12 +125,12 @@ def draw(rows: list[Row], figure: Figure) -> None:
         axes.plot(eps, column(mine, "price, phase 2"), **phase_2)
         K = mine[0]["K"]
         axes.axhline(K, color="#777777", linewidth=0.8)
-        axes.text(eps.max(), K * 1.15, f"K = {K}", fontsize=8, color="#777777")
+        axes.text(eps.max(), K * 1.15, f"K = {K}", fontsize="small", color="#555555")
         title = "family with gap 2 eps" if name == "gap" else name
-        log_axes(axes, "eps", "rounds / rounds of full labels" if name == names[0] else "", title)
+        log_axes(axes, "eps", "rounds / rounds of full labels" if axes.get_subplotspec().is_first_col() else "", title)
         plain_ticks(axes, eps.tolist())
         axes.invert_xaxis()
-    all_axes[0].legend(fontsize=8)
+    all_axes[0].legend()
 
 
 def findings(rows: list[Row]) -> list[str]:
@@ -148,7 +152,8 @@ def findings(rows: list[Row]) -> list[str]:
         f"{max(column(gap, 'price, phase 2')):.1f} times, for every eps.",
         f"Full labels need eps to the power {exponent:.2f} rounds (theory: -2).",
         f"At the smallest eps of each real table, uniform and paper: {tables}. Below the gap of the two best "
-        "models the price no longer changes, since eps no longer matters there."
+        "models the price no longer changes, since eps no longer matters there. Uniform guesses are full labels for "
+        f"one round in K, so what their price differs from K by is the noise of {N_RUNS} runs."
         if tables
         else "No real table was there.",
         f"Phase 1, with {int(where(rows, learner='paper')[0]['before']):,} rounds on the family, is what the price "
@@ -159,6 +164,7 @@ def findings(rows: list[Row]) -> list[str]:
 EXPERIMENT = Experiment(
     name="price",
     title="(b) The price of yes/no answers",
+    headline="As eps falls, the price goes to a constant for the paper's learner, and stays K for uniform guesses",
     claim=(
         "As eps falls, the price of yes/no answers, the ratio of rounds needed to those of full labels, goes to a "
         "constant for the paper's learner, and to order K for uniform guesses."
@@ -168,5 +174,5 @@ EXPERIMENT = Experiment(
     summary=summary,
     draw=draw,
     findings=findings,
-    width=13.0,
+    size=(13.0, 5.0),
 )

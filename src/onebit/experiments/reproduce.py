@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from onebit.experiments.catalogue import EXPERIMENTS
-from onebit.experiments.pictures import new_figure, save
+from onebit.experiments.pictures import picture, save
 from onebit.experiments.piece import Experiment, Piece, Row, key_of, markdown
 from onebit.experiments.results import report
 
@@ -38,9 +38,7 @@ def _one(experiment: Experiment, results: Path, full: bool, n_jobs: int, progres
     content = {"experiment": experiment.name, "mode": mode, "cpu_seconds": round(seconds, 1), "rows": rows}
     _write(base.with_suffix(".json"), json.dumps(content, indent=1) + "\n")
     _write(base.with_suffix(".md"), markdown(experiment.summary(rows)))
-    figure = new_figure(experiment.width)
-    experiment.draw(rows, figure)
-    save(figure, base)
+    save(picture(experiment, rows), base)
     return [base.with_suffix(ending) for ending in (".svg", ".png", ".md", ".json")]
 
 

@@ -1,4 +1,7 @@
-"""The rivals run on a problem, each with one setting, and the grids over which they are tuned."""
+"""The rivals run on a problem, each with one setting, the grids over which they are tuned, and how.
+
+A setting is picked on runs of its own (``TUNING``) and reported on others (``REPORT``), whose seeds differ.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from onebit.experiments.families import Problem
+from onebit.experiments.piece import Piece, Row, where
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.items import Pool
 from onebit.learners.rivals.exp4 import Exp4Learner, exp4_gamma
@@ -17,6 +21,9 @@ from onebit.learners.rivals.sparse_regret import SparseRegretLearner
 from onebit.raters import SimulatedRater
 
 Setting = dict[str, float]
+
+#: What a run is for. It is part of its settings, so the seeds of the two kinds differ.
+TUNING, REPORT = "tuning", "report"
 
 #: Questions between two updates of the learners that learn after every round: quicker, and the same in the long run.
 BLOCK = 16
@@ -33,6 +40,35 @@ GRIDS: dict[str, list[Setting]] = {
         {"psi": 1.0, "scale": 0.05},
     ],
 }
+
+
+def runs(name: str, grid: list[Setting], n_tuning: int, n_report: int, **settings: object) -> list[Piece]:
+    """Runs of a rival: each setting of its grid, some runs to pick by, unless there is one only, and some to report."""
+    numbers = {TUNING: n_tuning if len(grid) > 1 else 0, REPORT: n_report}
+    return [
+        {"learner": name, **settings, "setting": setting, "role": role, "seed": seed}
+        for setting in grid
+        for role, n_runs in numbers.items()
+        for seed in range(n_runs)
+    ]
+
+
+def picked(rows: list[Row], loss: Callable[[Row], float]) -> Setting:
+    """The setting of least mean loss over the tuning runs among ``rows``; of equal ones the first."""
+    tuning = where(rows, role=TUNING)
+    settings = [dict(items) for items in dict.fromkeys(tuple(row["setting"].items()) for row in rows)]
+    if not tuning:
+        return settings[0]
+    return min(settings, key=lambda setting: float(np.mean([loss(row) for row in where(tuning, setting=setting)])))
+
+
+def reported(rows: list[Row], setting: Setting) -> list[Row]:
+    """The rows at a setting that were not used to pick it."""
+    return where(rows, setting=setting, role=REPORT)
+
+
+def in_words(setting: Setting) -> str:
+    return ", ".join(f"{key} {value:g}" for key, value in setting.items())
 
 
 def make(name: str, setting: Setting, problem: Problem, n_rounds: int, seed: int) -> OnlineLearner:

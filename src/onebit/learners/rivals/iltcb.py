@@ -1,7 +1,11 @@
 """ILOVETOCONBANDITS: in epochs, sparse weights of low variance and low regret, found through an argmax oracle.
 
 Agarwal, Hsu, Kale, Langford, Li and Schapire, "Taming the monster: a fast and simple algorithm for contextual bandits",
-ICML 2014 (arXiv 1402.0555).
+ICML 2014 (arXiv 1402.0555v2). The constants are those that a formalisation of it states: mu_m and
+d_t = ln(16 t^2 N / delta) in Lemma 15 (prove2.me/theorems/d3b81ef5-f2e9-44e1-8e84-52764d20a564); psi = 100,
+theta_1 = 94.1, c_0 = 4 rho (1 + theta_1) and rho <= sqrt(2) for epochs that double
+(prove2.me/theorems/38dc7391-a73d-4db6-b393-e8f0d97b5899); Lemma 13, by which a policy of estimated regret 0 after
+tau_m rounds has a regret of at most c_0 K mu_m (prove2.me/theorems/d5ab7fd9-f764-4a37-84a1-0b64011345f1).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Banditron: its mean step is the perceptron's, and it learns what is separable."""
+"""Banditron: its mean step is the perceptron's, and its wrong guesses are within the bound."""
 
 from __future__ import annotations
 
@@ -7,8 +7,14 @@ import pytest
 
 from onebit.errors import InvalidInputError
 from onebit.learners.base import run
-from onebit.learners.items import Pool
-from onebit.learners.rivals.banditron import BanditronLearner, Linear, LinearClass
+from onebit.learners.items import Pool, Stream
+from onebit.learners.rivals.banditron import (
+    BanditronLearner,
+    Linear,
+    LinearClass,
+    banditron_gamma,
+    mistake_bound,
+)
 from onebit.learners.rivals.online import Rounds
 from onebit.raters import SimulatedRater
 
@@ -34,18 +40,34 @@ def test_the_mean_step_is_the_perceptrons() -> None:
         assert mean == pytest.approx(perceptron)
 
 
-def test_learns_separable_labels_and_does_not_without_their_features() -> None:
-    rng = np.random.default_rng(1)
-    truth = rng.integers(0, K, 400)
-    x = np.eye(K)[truth] + 0.1 * rng.normal(size=(400, K))
-    x /= np.linalg.norm(x, axis=1, keepdims=True)
-    learner = BanditronLearner(K, K, Pool(x), 1500, gamma=0.2)
-    result = run(learner, SimulatedRater(truth))
-    assert (learner.linear.predict(result.chosen, x) == truth).mean() > 0.97
-    noise = rng.normal(size=(400, K))
-    blind = BanditronLearner(K, K, Pool(noise), 1500, gamma=0.2)
-    chosen = run(blind, SimulatedRater(truth)).chosen
-    assert (blind.linear.predict(chosen, noise) == truth).mean() < 0.5
+def wrong_guesses(x: np.ndarray, truth: np.ndarray, gamma: float | None, seed: int) -> int:
+    learner = BanditronLearner(K, K, Stream(x), truth.size, gamma=gamma, seed=seed)
+    return truth.size - run(learner, SimulatedRater(truth)).n_yes
+
+
+def test_wrong_guesses_are_within_the_bound() -> None:
+    """Rows are unit vectors, one for each label: U = I - 1/K has hinge loss 0 and squared norm K - 1.
+
+    The bound is 689 of 4000. The count varies by a standard deviation of at most sqrt(4000) / 2 = 32 about its mean
+    given the path, so the mean of 3 runs may be above by 4 * 32 / sqrt(3). Guessing mostly uniformly breaks it.
+    """
+    n_rounds = 4000
+    truth = np.random.default_rng(1).integers(0, K, n_rounds)
+    x = np.eye(K)[truth]
+    bound = mistake_bound(K, n_rounds, norm=np.sqrt(K - 1), hinge=0.0)
+    assert bound == pytest.approx(689, abs=0.5)
+    allowed = bound + 4 * np.sqrt(n_rounds) / 2 / np.sqrt(3)
+    assert np.mean([wrong_guesses(x, truth, None, seed) for seed in range(3)]) < allowed
+    assert wrong_guesses(x, truth, 0.9, 0) > allowed
+
+
+def test_bound_by_hand_and_whom_it_is_for() -> None:
+    assert mistake_bound(8, 64, norm=1.0, hinge=0.0) == pytest.approx(2 * 16 + 2 * 4 * 4 + 2**0.5 * 2**0.5 * 4)
+    assert mistake_bound(8, 64, norm=1.0, hinge=32.0) == pytest.approx(32 + 2 * 32 + 32 + 8)
+    assert banditron_gamma(8, 64) == pytest.approx(0.5)
+    x = np.eye(K)
+    assert "Theorem 4.7" in BanditronLearner(K, K, Pool(x), 100).result.promise
+    assert BanditronLearner(K, K, Pool(x), 100, gamma=0.3).result.promise.startswith("none: the bound")
 
 
 def test_refusals() -> None:

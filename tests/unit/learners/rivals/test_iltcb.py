@@ -64,18 +64,19 @@ def test_an_infinite_class_needs_a_size() -> None:
 def test_behaves_as_vowpal_wabbits_cover_on_the_same_data() -> None:
     """Both learn all functions of ten points; Vowpal Wabbit's cover is an online variant of the same algorithm.
 
-    The share of yes is compared at psi = 1, Vowpal Wabbit's default, theirs over cover sizes and ours over scales; and
-    at the publication's psi = 100, where both explore far more. It is one run each, on one draw of the data.
+    A share of 1 / K = .2 of uniform guesses is right, and .84 of those of the best function. With little exploration
+    (psi = 1, Vowpal Wabbit's default) both are beyond half of the way, .52, and with the publication's psi = 100 before
+    it: their standard error is below .01. ``make bench-rivals`` has the two side by side, tuned.
     """
     vw = importlib.import_module("vowpalwabbit")
     rng = np.random.default_rng(2)
-    n_points, n_rounds = 10, 2048
+    n_points, n_rounds = 10, 4096
     best = rng.integers(0, K, n_points)
     x = rng.integers(0, n_points, n_rounds)
     y = np.where(rng.random(n_rounds) < 0.8, best[x], rng.integers(0, K, n_rounds))
 
-    def cover(size: int, psi: float) -> float:
-        workspace = vw.Workspace(f"--cb_explore {K} --cover {size} --psi {psi} --quiet --random_seed 3")
+    def cover(psi: float) -> float:
+        workspace = vw.Workspace(f"--cb_explore {K} --cover 4 --psi {psi} --quiet --random_seed 3")
         draws, n_yes = np.random.default_rng(4).random(n_rounds), 0
         for t in range(n_rounds):
             law = np.array(workspace.predict(f"| p{x[t]}"))
@@ -85,12 +86,11 @@ def test_behaves_as_vowpal_wabbits_cover_on_the_same_data() -> None:
         workspace.finish()
         return n_yes / n_rounds
 
-    def ours(scale: float, psi: float) -> float:
-        learner = IltcbLearner(LookupClass(n_points, K), Stream(x), n_rounds, psi=psi, scale=scale, seed=5)
-        return run(learner, CallableRater(lambda item, label: bool(y[item] == label))).n_yes / n_rounds
+    def ours(psi: float) -> float:
+        learner = IltcbLearner(LookupClass(n_points, K), Stream(x), n_rounds, psi=psi, seed=5)
+        result = run(learner, CallableRater(lambda item, label: bool(y[item] == label)))
+        assert result.chosen == tuple(best.tolist())
+        return result.n_yes / n_rounds
 
-    theirs, mine = max(cover(1, 1.0), cover(4, 1.0)), max(ours(scale, 1.0) for scale in (1.0, 0.2, 0.05))
-    assert theirs > 0.65
-    assert abs(mine - theirs) < 0.1
-    assert cover(4, 100.0) < theirs - 0.2
-    assert max(ours(scale, 100.0) for scale in (1.0, 0.2, 0.05)) < mine - 0.2
+    half_way = (1 / K + 0.84) / 2
+    assert min(ours(1.0), cover(1.0)) > half_way > max(ours(100.0), cover(100.0))

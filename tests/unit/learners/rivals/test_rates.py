@@ -20,17 +20,17 @@ from onebit.learners.rivals.rates import (
 
 def test_exp4_by_hand() -> None:
     # Regret 2 sqrt((e - 1) T K ln N) divided by T is eps at this T.
-    T = exp4_rounds(10, 99, 0.1)
+    T = exp4_rounds(10, 100, 0.1)
     assert 2 * math.sqrt((math.e - 1) * 10 * math.log(100) / T) == pytest.approx(0.1, rel=1e-4)
 
 
 def test_sizes_are_the_least() -> None:
     T = policy_elimination_rounds(10, 100, 0.1, 0.05)
 
-    def four_b(t: int) -> float:
-        return 4 * 2 * math.sqrt(2 * 10 * math.log(4 * 100 * t**2 / 0.05) / t)
+    def two_b(t: int) -> float:
+        return 2 * 2 * math.sqrt(2 * 10 * math.log(4 * 100 * t**2 / 0.05) / t)
 
-    assert four_b(T) <= 0.1 < four_b(T - 1)
+    assert two_b(T) <= 0.1 < two_b(T - 1)
     assert least_rounds(lambda t: 1 / t, 0.25) == 4
 
 
