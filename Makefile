@@ -9,11 +9,12 @@ BENCH_READY := $(VENV)/.bench-ready
 ONEBIT_DATA ?=
 export ONEBIT_DATA
 
-# Those of the files that are run; the others are what they share.
-BENCHMARKS := $(filter-out harness clusters rival_solvers,$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/[a-z]*.py)))
+# Those of the files that are run; the others are what they share, and the pictures for the docs.
+SHARED := harness clusters rival_solvers rival_classifiers page_raters running_server screens
+BENCHMARKS := $(filter-out $(SHARED),$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/[a-z]*.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test chromium lint format bench lock clean $(addprefix bench-,$(BENCHMARKS))
+.PHONY: help demo test chromium lint format bench screens results lock clean $(addprefix bench-,$(BENCHMARKS))
 
 help:  ## list the commands
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -43,6 +44,14 @@ bench: $(addprefix bench-,$(BENCHMARKS))  ## run every benchmark; finished cases
 
 $(addprefix bench-,$(BENCHMARKS)): bench-%: $(BENCH_READY)
 	$(BIN)/python -m benchmarks.$*
+
+bench-serving: chromium
+
+screens: $(READY) chromium  ## take the pictures of docs/screens anew, from a real run
+	$(BIN)/python -m benchmarks.screens
+
+results: $(READY)  ## measure the paper's claims and its rivals, into docs/results.md; resumes
+	$(BIN)/onebit reproduce --out docs
 
 COMPILE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 \
   --generate-hashes --no-emit-index-url --no-header --upgrade --quiet

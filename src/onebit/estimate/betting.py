@@ -13,7 +13,9 @@ Ramdas (2024) for betting, and their section on sampling without replacement.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 from numba import njit
@@ -52,6 +54,15 @@ class Wealth(ABC):
             self._states[c] = (leader, self._n_epochs(), state)
         mean: Floats = logsumexp(state[:, : BETS.size], axis=1) - np.log(BETS.size)
         return mean
+
+    def frozen(self) -> Self:
+        """The wealth as it is now, whatever is added later."""
+        same = copy(self)
+        for name, kept in vars(self).items():
+            # Epochs and states are added and replaced, never changed in place.
+            if isinstance(kept, list | dict):
+                setattr(same, name, kept.copy())
+        return same
 
     def forget(self, c: float) -> None:
         """No longer keep the threshold c."""

@@ -59,6 +59,14 @@ class Learner(ABC, Generic[R]):
         Reading it may close an epoch whose last answer has come, and so take as long as that takes.
         """
 
+    def read(self) -> Callable[[], R]:
+        """As ``result``, in two parts: closing what is over now, then working out what it shows, by the call returned.
+
+        That call changes nothing, and may be made in another thread while the learner is asked and told.
+        """
+        result = self.result
+        return lambda: result
+
     @abstractmethod
     def ask(self, n: int = 1) -> tuple[Question, ...] | Status:
         """Up to ``n`` new questions; or WAIT while the answers to open ones are needed first; or DONE."""

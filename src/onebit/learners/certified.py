@@ -8,7 +8,9 @@ and the run stops once no survivor can be ahead of the leader by more than eps.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import get_args
 
 import numpy as np
@@ -108,6 +110,8 @@ class CertifiedLearner(Learner[CertifiedResult]):
         self._ledger = Ledger(hypotheses.n_labels)
         self._known = KnownAnswers()
         self._standing: Standing | None = None
+        #: The forecast of the last standing that somebody read.
+        self._foreseen: tuple[Standing | None, Forecast | None] = None, None
         #: The epoch under way.
         self._asking: Asking | None = None
         self._confirmed = Confirmed()
@@ -169,17 +173,37 @@ class CertifiedLearner(Learner[CertifiedResult]):
 
     @property
     def result(self) -> CertifiedResult:
+        return self.read()()
+
+    def read(self) -> Callable[[], CertifiedResult]:
         self._settle()
-        standing = self._standing_now()
+        n_cant_tell = sum(answer is Answer.CANT_TELL for answer in self._ledger.answers)
+        counts = self._status, self._n_rounds, self._ledger.n_answered, self._n_free, n_cant_tell
+        return partial(self._result_of, self._standing_now().frozen(), tuple(self.closings), *counts)
+
+    def _result_of(
+        self,
+        standing: Standing,
+        closings: tuple[Closing, ...],
+        status: RunStatus,
+        n_rounds: int,
+        n_answers: int,
+        n_free_rounds: int,
+        n_cant_tell: int,
+    ) -> CertifiedResult:
         ahead = standing.ahead_at_most()
+        foreseen = self._foreseen
+        if foreseen[0] is not standing:
+            foreseen = standing, forecast(standing, closings, self._eps, self._n_drawn_once)
+            self._foreseen = foreseen
         if_they_err = "" if self._transfer == 1 else "; raters err at constant rates, within the bounds given"
         return CertifiedResult(
-            status=self._status,
+            status=status,
             promise=(
                 "no model is ahead of the chosen one by more than achieved_eps, and the best is among the survivors, "
                 f"with probability at least {1 - self._delta:g}, whenever the run is stopped{if_they_err}"
             ),
-            n_rounds=self._n_rounds,
+            n_rounds=n_rounds,
             chosen=int(self._first[standing.leader]),
             oracle_calls=0,
             intervals=None,
@@ -189,10 +213,10 @@ class CertifiedLearner(Learner[CertifiedResult]):
             names=tuple(np.flatnonzero(self._which == standing.leader).tolist()),
             survivors=tuple(self._first[standing.survivors].tolist()),
             ahead_at_most=tuple(ahead.tolist()),
-            forecast=forecast(standing, self.closings, self._eps, self._n_drawn_once),
-            n_answers=self._ledger.n_answered,
-            n_free_rounds=self._n_free,
-            n_cant_tell=sum(answer is Answer.CANT_TELL for answer in self._ledger.answers),
+            forecast=foreseen[1],
+            n_answers=n_answers,
+            n_free_rounds=n_free_rounds,
+            n_cant_tell=n_cant_tell,
         )
 
     def _allowance(self, asking: Asking) -> int:

@@ -8,6 +8,7 @@ wealth.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from copy import copy
 
 import numpy as np
 
@@ -39,6 +40,10 @@ class Evidence(ABC):
     @abstractmethod
     def add(self, epoch: Epoch, survivors: Ints) -> None:
         """Take in the settled rounds of an epoch, in the order drawn."""
+
+    @abstractmethod
+    def frozen(self) -> Evidence:
+        """What can be concluded from the rounds so far, whatever is added later."""
 
     @abstractmethod
     def moments(self, leader: int) -> tuple[Floats, Floats]:
@@ -90,6 +95,12 @@ class IndependentEvidence(Evidence):
         self._wealth.add(rounds)
         self.score += rounds.estimates().sum(axis=0)
 
+    def frozen(self) -> Evidence:
+        same = copy(self)
+        same._wealth = same.wealth = self._wealth.frozen()
+        same.score = self.score.copy()
+        return same
+
     def moments(self, leader: int) -> tuple[Floats, Floats]:
         return self._wealth.moments(leader)
 
@@ -130,6 +141,13 @@ class PoolEvidence(Evidence):
         self._undrawn[epoch.drawn.items[: label.size]] = False
         self._wealth.add(right, epoch.drawn.n_left)
         self.score += right.sum(axis=1)
+
+    def frozen(self) -> Evidence:
+        same = copy(self)
+        same._wealth = same.wealth = self._wealth.frozen()
+        same.score = self.score.copy()
+        same._undrawn = self._undrawn.copy()
+        return same
 
     def moments(self, leader: int) -> tuple[Floats, Floats]:
         return self._wealth.moments(leader)

@@ -6,6 +6,7 @@ Everything here follows from the evidence by docs/certificate.md, steps 4 to 6.
 from __future__ import annotations
 
 import math
+from copy import copy
 
 import numpy as np
 
@@ -40,6 +41,14 @@ class Standing:
         self._ladder = [*(eps * STEP**k for k in range(n_steps)), 1.0]
         self._place = n_steps
         self._ahead: Floats | None = None
+        self._frozen: Standing | None = None
+
+    def frozen(self) -> Standing:
+        """The standing as it is now, whatever is updated later; what is worked out about it stays worked out."""
+        if self._frozen is None:
+            self._frozen = copy(self)
+            self._frozen._evidence = self._evidence.frozen()
+        return self._frozen
 
     @property
     def certified_eps(self) -> float:
@@ -52,7 +61,7 @@ class Standing:
 
     def update(self, exact_score: Floats | None) -> None:
         """Draw all conclusions from the evidence; ``exact_score`` (N,) where it is known who is how good."""
-        self._ahead = None
+        self._ahead = self._frozen = None
         score = self._evidence.score if exact_score is None else exact_score
         self.leader = int(self.survivors[np.argmax(score[self.survivors])])
         behind = self._shown(0.0, keep=True)

@@ -177,15 +177,13 @@ class Study:
     @property
     def result(self) -> Any:
         """What is known now, as the learner states it."""
-        with self._step(reads_only=True):
-            return self._read_result()
+        return self._read()()
 
     def status(self) -> StudyStatus | LearningStatus:
         """What is known now, in the names of models and raters."""
-        with self._step(reads_only=True):
-            return status_of(
-                self.name, self.created, self.about, self._read_result(), len(self._recorder.open), self._quality
-            )
+        result = self.result
+        with self._lock:
+            return status_of(self.name, self.created, self.about, result, len(self._recorder.open), self._quality)
 
     @property
     def predictions(self) -> NDArray[np.integer]:
@@ -325,15 +323,18 @@ class Study:
             self._note(Unvoted(question.id, rater))
         return True
 
-    def _read_result(self) -> Any:
-        result = self.task.learner.result
-        self._recorder.note_epochs()
-        self._note(*self._recorder.drain())
-        return result
+    def _read(self) -> Callable[[], Any]:
+        """What works the result out: that takes a while, and needs no lock, so that raters do not wait for it."""
+        with self._step(reads_only=True):
+            read = self.task.learner.read()
+            self._recorder.note_epochs()
+            self._note(*self._recorder.drain())
+        return read
 
     def _finish_if_done(self, status: Status) -> None:
         if status is Status.DONE and self._recorder.finished is None:
-            result = self._read_result()
+            result = self.task.learner.result
+            self._recorder.note_epochs()
             self._recorder.take(Finished(result.status, summary_of(self.about, result)))
             self._note(*self._recorder.drain())
 

@@ -19,6 +19,8 @@ from onebit.web.overview import Overview, Watcher
 REFRESH, SHARE = 1.0, 0.1
 #: Seconds after a rater had to wait in which nobody is given questions ahead: others would wait for those.
 SCARCE = 5.0
+#: Unless another epoch has begun since, and has at least so many questions for each rater.
+PLENTY = 6
 #: Questions that a page asks for ahead of the one that it shows, as ``static/outbox.js`` does.
 AHEAD = 2
 
@@ -41,6 +43,7 @@ class Room:
         self.follower = Follower(store, entry.id)
         self._watcher = Watcher(study, self.follower, entry.created_at)
         self._scarce_until = 0.0
+        self._closings_when_scarce = 0
         #: The questions that each rater was given last and has not answered.
         self._held: dict[str, set[int]] = {}
         self._look_lock = threading.Lock()
@@ -52,7 +55,7 @@ class Room:
         """Up to ``n`` questions for a rater: those given before that still want an answer, then new ones."""
         if paused:
             return Hand((), "paused")
-        if time.monotonic() < self._scarce_until:
+        if self._is_scarce():
             # What a rater has at hand stays there: the page shows it, and nobody else would be given it.
             n = min(n, max(1, n - AHEAD, len(self._held.get(rater, ()))))
         offers = self.study.ask_several(rater, n)
@@ -60,7 +63,19 @@ class Room:
             self._held[rater] = {offer.id for offer in offers}
             return Hand(offers, "asking")
         self._scarce_until = time.monotonic() + SCARCE
+        self._closings_when_scarce = len(self.follower.closings)
         return Hand((), "done" if offers is Status.DONE else "waiting")
+
+    def _is_scarce(self) -> bool:
+        """Whether others would wait for questions that are given ahead."""
+        if time.monotonic() >= self._scarce_until:
+            return False
+        closings = self.follower.closings
+        if len(closings) <= self._closings_when_scarce:
+            return True
+        # An epoch has about as many questions as the one before it.
+        n_before = closings[-2].n_answers if len(closings) > 1 else 0
+        return closings[-1].n_answers - n_before < PLENTY * len(self._held)
 
     def tell(self, question: int, answer: Answer | int, rater: str, token: str) -> Receipt:
         receipt = self.study.tell(question, answer, rater=rater, token=token)

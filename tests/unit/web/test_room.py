@@ -8,6 +8,8 @@ from collections.abc import Callable
 
 from tests.unit.web.served import Served, right_answer
 
+from onebit.records import Closing
+
 Serving = Callable[..., Served]
 #: Seconds in which a thread of the server has surely done what it should.
 PATIENCE = 30.0
@@ -22,6 +24,16 @@ def test_where_questions_are_scarce_a_page_gets_the_next_for_each_answer_it_has_
     assert len(held) == 2
     served.tell(served.ann, shown, "no")
     assert served.ask(served.ann, n=3) == held[1:]
+
+
+def test_a_new_epoch_with_enough_for_everybody_ends_the_scarcity(served: Served) -> None:
+    room = served.site.room(1)
+    room._scarce_until = float("inf")
+    assert len(served.ask(served.ann, n=3)) == 1
+    room.follower.closings.append(Closing(0, 200, 6 * 20, 0, (0,), 1.0))
+    assert len(served.ask(served.ann, n=3)) == 3
+    room._held |= {f"rater {i}": set() for i in range(20)}
+    assert len(served.ask(served.bob, n=3)) == 1
 
 
 def test_progress_follows_the_epochs_while_nobody_waits(serving: Serving) -> None:
