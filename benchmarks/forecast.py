@@ -14,13 +14,13 @@ import numpy as np
 from benchmarks.harness import Case, data_file, prediction_table, run_cases
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from onebit.experiments.rehearsal import Cost, rehearse
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.base import run
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.items import Pool
 from onebit.raters import SimulatedRater
 from onebit.records import Protocol
+from onebit.study.rehearsal import Cost, rehearse
 
 TABLES = ("letter_models.npz", "clinc150_models.npz", "imagenetv2.npz", "mmlu_pro.npz")
 PROTOCOLS: tuple[Protocol, ...] = ("one-shot", "follow-up")

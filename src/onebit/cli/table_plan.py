@@ -31,7 +31,7 @@ def table_figures(
         raise InvalidInputError(f"--seconds-per-answer is {seconds_per_answer!r}; it must be above 0")
     # Imported here: what reads tables and learns takes a second that a wrong option should not.
     from onebit.cli.running import read_with_bar
-    from onebit.experiments.rehearsal import rehearse
+    from onebit.study.rehearsal import rehearse
 
     table = read_with_bar(source, console)
     eps_falling = tuple(sorted(set(all_eps), reverse=True))

@@ -48,7 +48,7 @@ def headline(report: Report) -> str:
         return f"The best: none of the {n_models} models is right more often."
     return (
         f"Within {fraction(eps)} of the best: no other of the {n_models} models is right more often by more than "
-        f"{points(eps)} percentage points."
+        f"{points(eps)} percentage point{'' if points(eps) == '1' else 's'}."
     )
 
 

@@ -23,6 +23,12 @@ def table(tmp_path: Path) -> ModelTable:
     return read_table(write_table(tmp_path / "table.csv"), id="id", show=["text"], labels=LABELS)
 
 
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However slow the machine is."""
+    monkeypatch.setattr(module, "PATIENCE", 600.0)
+
+
 def test_overlap_and_checks_are_counted(table: ModelTable) -> None:
     alone = foresee(table, ONE_SHOT, 1, 0.0)
     assert 0 < alone.low <= alone.high

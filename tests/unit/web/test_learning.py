@@ -62,7 +62,7 @@ def test_the_dashboard_says_how_good_the_classifier_is(trained: Served) -> None:
     assert "% right</h1>" in page
     assert page.count('<svg class="chart"') == 1
     assert 'class="interval"' in page
-    assert f"of at most {BUDGET} answers so far" in page
+    assert f"of at most {BUDGET} answers<" in page
     assert "/report" not in page
     assert "/model" in page
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onebit.experiments import rehearsal
-from onebit.experiments.rehearsal import LEADS, imagined_truths, rehearse
 from onebit.records import Protocol
+from onebit.study import rehearsal
+from onebit.study.rehearsal import LEADS, imagined_truths, rehearse
 
 
 def votes(n_items: int = 400) -> np.ndarray:
