@@ -3,42 +3,134 @@
 One-shot: the training rows come in one random order, again and again, and every learner asks one label about each row
 that comes; ours passes over rows whose label it knows, so from the second pass on it sees more of them for the same
 number of answers, and ends once all are known. Follow-up: the items are ours to choose, and "ask until yes" takes them
-at random.
-Rivals: uniform guesses that keep the yes rows (extremely randomised trees); Banditron; LinUCB for each answer.
-Seeds 0 to 4 shuffle the rows; means and standard errors. Seconds are CPU seconds of one core and noisy.
+at random. Everyone sees the same features, rows and seeds.
+
+Settings are never chosen on the test rows. Ours are the package's, the same for all data. Those of a rival are chosen
+for each data set, out of the grid below: the best mean accuracy over all checkpoints but the last, on a fifth of the
+training rows that is kept aside (seed 0). Then seeds 0 to 4 shuffle the rows (fewer where it runs for many minutes);
+means and standard errors. Seconds are CPU seconds of one core and noisy.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from functools import lru_cache
-from itertools import pairwise
-from typing import Any
+from itertools import pairwise, product
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow.csv
 import pyarrow.parquet
+from benchmarks import rival_classifiers as rivals
 from benchmarks.harness import Case, data_file, run_cases
+from benchmarks.rival_classifiers import Data, Rival, Setting, accuracy, with_squares
 from sklearn.datasets import load_digits
-from sklearn.ensemble import ExtraTreesClassifier
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from onebit.learners.training.features import Features
-from onebit.learners.training.learner import TrainingLearner, TrainingProtocol
+from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import mean_belief
 from onebit.learners.training.network import NetworkEnsemble
 from onebit.randomness import generator
 from onebit.records import Answer
 
 N_SEEDS = 5
-CHECKPOINTS = {"letter": (1000, 3000, 10_000, 30_000), "digits": (300, 1000, 3000), "clinc150": (3000, 10_000, 30_000)}
 N_TRAIN = {"letter": 15_000, "digits": 1200}
-BANDITRON_GAMMA, LINUCB_WIDTH = 0.05, 0.5
-N_TREES = 100
+#: Share of the training rows on which settings of rivals are chosen.
+VALIDATION = 0.2
+Checkpoints = dict[str, tuple[int, ...]]
+ONE_SHOT: Checkpoints = {
+    "letter": (1000, 3000, 10_000, 30_000),
+    "digits": (300, 1000, 3000),
+    "clinc150": (3000, 10_000),
+}
+#: On clinc150 the last is just under two questions for each training item.
+FOLLOW_UP: Checkpoints = {
+    "letter": (1000, 3000, 10_000),
+    "digits": (300, 1000, 2000),
+    "clinc150": (3000, 10_000, 29_999),
+}
 
-#: Features and truth to train on, then to test on, and the number of labels.
-Data = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, int]
+
+def ours(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) -> list[float]:
+    """The built-in networks of YesNoClassifier."""
+    model = NetworkEnsemble(on.x.shape[1], on.n_labels, generator(seed, "networks"))
+    learner = TrainingLearner(
+        model, on.x, on.n_labels, budget=checkpoints[-1], protocol=setting["protocol"], audit=0, seed=seed
+    )
+    found = []
+    for before, checkpoint in pairwise((0, *checkpoints)):
+        n_left = checkpoint - before
+        while n_left and isinstance(questions := learner.ask(n_left), tuple):
+            for question in questions:
+                learner.tell(question.id, Answer.YES if on.y[question.item] == question.label else Answer.NO)
+            n_left -= len(questions)
+        _ = learner.result
+        found.append(accuracy(mean_belief(model, on.x_test).argmax(axis=1), on))
+    return found
+
+
+def squared(rival: Rival) -> Rival:
+    return lambda on, checkpoints, seed, setting: rival(with_squares(on), checkpoints, seed, setting)
+
+
+def grid(**choices: tuple) -> tuple[Setting, ...]:
+    return tuple(dict(zip(choices, chosen, strict=True)) for chosen in product(*choices.values()))
+
+
+class Method(NamedTuple):
+    run: Rival
+    settings: tuple[Setting, ...] = ({},)
+    data: tuple[str, ...] = ("letter", "digits", "clinc150")
+    checkpoints: Checkpoints = ONE_SHOT
+
+
+SMALL = ("letter", "digits")
+SQUARECB = tuple(f"--squarecb --gamma_scale {scale}" for scale in (1, 10, 100, 1000))
+COVER = ("--cover 4 --nounif", "--cover 4 --nounif --psi 0.01", "--cover 16 --nounif --psi 0.01")
+RATES = (0.5, 2.0)
+
+#: In the order in which they are run.
+METHODS = {
+    "ours, one-shot": Method(ours, grid(protocol=("one-shot",))),
+    "LinUCB": Method(rivals.linucb, grid(width=(0.03, 0.1, 0.5))),
+    "softmax, exact likelihood": Method(rivals.softmax, grid(eps_greedy=(0.05, 0.2))),
+    "ours, follow-up": Method(ours, grid(protocol=("follow-up",)), checkpoints=FOLLOW_UP),
+    "ask until yes": Method(rivals.ask_until_yes, checkpoints=FOLLOW_UP),
+    "full information": Method(rivals.full_information, checkpoints=FOLLOW_UP),
+    "LinUCB, squares": Method(squared(rivals.linucb), grid(width=(0.1, 0.5)), ("letter",)),
+    "softmax, exact likelihood, squares": Method(squared(rivals.softmax), grid(eps_greedy=(0.05, 0.2)), ("letter",)),
+    "uniform, yes rows": Method(rivals.uniform),
+    "Banditron": Method(rivals.banditron, grid(gamma=(0.02, 0.05, 0.2))),
+    "VW squarecb": Method(rivals.vowpal_wabbit, grid(explore=SQUARECB, rate=RATES, quadratic=(False,))),
+    "VW squarecb, squares": Method(
+        rivals.vowpal_wabbit, grid(explore=SQUARECB, rate=RATES, quadratic=(True,)), ("letter",)
+    ),
+    "VW cover": Method(rivals.vowpal_wabbit, grid(explore=COVER, rate=RATES, quadratic=(False,)), SMALL),
+    "contextualbandits, logistic": Method(rivals.contextual_bandits, grid(base=("logistic",)), SMALL),
+    "contextualbandits, logistic, squares": Method(
+        squared(rivals.contextual_bandits), grid(base=("logistic",)), ("letter",)
+    ),
+    "contextualbandits, trees": Method(rivals.contextual_bandits, grid(base=("trees",)), SMALL),
+}
+
+
+#: Those that run for minutes; they come last, in this order.
+FEWER_SEEDS = {
+    ("ours, one-shot", "clinc150"): 2,
+    ("LinUCB", "clinc150"): 2,
+    ("full information", "clinc150"): 1,
+    ("ours, follow-up", "clinc150"): 1,
+    ("VW squarecb", "letter"): 2,
+    ("contextualbandits, trees", "letter"): 1,
+    ("contextualbandits, logistic, squares", "letter"): 1,
+    ("VW squarecb, squares", "letter"): 1,
+    ("VW cover", "letter"): 1,
+    ("contextualbandits, logistic", "letter"): 1,
+    ("softmax, exact likelihood", "clinc150"): 1,
+    ("contextualbandits, trees", "digits"): 1,
+    ("VW squarecb", "clinc150"): 1,
+}
 
 
 @lru_cache(maxsize=1)
@@ -52,152 +144,88 @@ def data(name: str, seed: int) -> Data | None:
         table = pyarrow.parquet.read_table(path)
         text, label, split = (np.array(table[name].to_pylist(), dtype=object) for name in ("text", "label", "split"))
         known = label != "oos"
-        text, split = text[known], split[known]
-        labels, y = np.unique(label[known].astype(str), return_inverse=True)
+        x, split, y = text[known], split[known], np.unique(label[known].astype(str), return_inverse=True)[1]
         train, test = rng.permutation(np.flatnonzero(split == "train")), np.flatnonzero(split == "test")
-        features = Features(text[train], seed=0)
-        return features(text[train]), y[train], features(text[test]), y[test], labels.size
-    if name == "letter":
-        path = data_file("letter.csv")
-        if path is None:
-            return None
-        letters, *columns = (np.array(column.to_pylist()) for column in pyarrow.csv.read_csv(path).columns)
-        x, y = np.stack(columns, axis=1), np.unique(letters, return_inverse=True)[1]
     else:
-        x, y = load_digits(return_X_y=True)
-    order = rng.permutation(len(y))
-    train, test = order[: N_TRAIN[name]], order[N_TRAIN[name] :]
+        if name == "letter":
+            path = data_file("letter.csv")
+            if path is None:
+                return None
+            letters, *columns = (np.array(column.to_pylist()) for column in pyarrow.csv.read_csv(path).columns)
+            x, y = np.stack(columns, axis=1), np.unique(letters, return_inverse=True)[1]
+        else:
+            x, y = load_digits(return_X_y=True)
+        train, test = np.split(rng.permutation(len(y)), [N_TRAIN[name]])
     features = Features(x[train], seed=0)
-    return features(x[train]), y[train], features(x[test]), y[test], int(y.max()) + 1
+    return Data(features(x[train]), y[train], features(x[test]), y[test], int(y.max()) + 1)
 
 
-def ours(protocol: TrainingProtocol, on: Data, checkpoints: tuple[int, ...], seed: int) -> list[float]:
-    x, y, x_test, y_test, n_labels = on
-    model = NetworkEnsemble(x.shape[1], n_labels, generator(seed, "networks"))
-    learner = TrainingLearner(model, x, n_labels, budget=checkpoints[-1], protocol=protocol, audit=0, seed=seed)
-    found = []
-    for before, checkpoint in pairwise((0, *checkpoints)):
-        n_left = checkpoint - before
-        while n_left and isinstance(questions := learner.ask(n_left), tuple):
-            for question in questions:
-                learner.tell(question.id, Answer.YES if y[question.item] == question.label else Answer.NO)
-            n_left -= len(questions)
-        _ = learner.result
-        found.append(float((mean_belief(model, x_test).argmax(axis=1) == y_test).mean()))
-    return found
-
-
-def trees(x: np.ndarray, y: np.ndarray, x_test: np.ndarray, seed: int) -> np.ndarray:
-    predicted: np.ndarray = ExtraTreesClassifier(N_TREES, random_state=seed).fit(x, y).predict(x_test)
-    return predicted
-
-
-def uniform(on: Data, checkpoints: tuple[int, ...], seed: int) -> list[float]:
-    """Guess uniformly, keep the yes rows, fit trees to them."""
-    x, y, x_test, y_test, n_labels = on
-    rows = np.arange(checkpoints[-1]) % len(y)
-    yes = generator(seed, "uniform").integers(0, n_labels, rows.size) == y[rows]
-    kept = [rows[:n][yes[:n]] for n in checkpoints]
-    return [float((trees(x[each], y[each], x_test, seed) == y_test).mean()) for each in kept]
-
-
-def ask_until_yes(on: Data, checkpoints: tuple[int, ...], seed: int) -> list[float]:
-    """Random items, labels in random order until a yes; trees on the labels found."""
-    x, y, x_test, y_test, n_labels = on
-    cost = generator(seed, "ask until yes").integers(1, n_labels + 1, len(y)).cumsum()
-    found = [max(2, int(np.searchsorted(cost, n, side="right"))) for n in checkpoints]
-    return [float((trees(x[:n], y[:n], x_test, seed) == y_test).mean()) for n in found]
-
-
-def full_information(on: Data, checkpoints: tuple[int, ...], seed: int) -> list[float]:
-    """Every answer is a label: what no yes/no learner can be expected to reach."""
-    x, y, x_test, y_test, _ = on
-    return [float((trees(x[:n], y[:n], x_test, seed) == y_test).mean()) for n in checkpoints]
-
-
-def banditron(on: Data, checkpoints: tuple[int, ...], seed: int) -> list[float]:
-    """Kakade, Shalev-Shwartz and Tewari 2008, with the averaged matrix."""
-    x, y, x_test, y_test, n_labels = on
-    rng, found = generator(seed, "banditron"), []
-    U = np.zeros((n_labels, x.shape[1] + 1))
-    total = np.zeros_like(U)
-    for t in range(checkpoints[-1]):
-        row = np.append(x[t % len(y)], 1.0)
-        guess = int((U @ row).argmax())
-        asked = int(rng.integers(n_labels)) if rng.random() < BANDITRON_GAMMA else guess
-        if asked == y[t % len(y)]:
-            chance = (1 - BANDITRON_GAMMA) * (asked == guess) + BANDITRON_GAMMA / n_labels
-            U[asked] += row / chance
-        U[guess] -= row
-        total += U
-        if t + 1 in checkpoints:
-            scores = x_test @ total[:, :-1].T + total[:, -1]
-            found.append(float((scores.argmax(axis=1) == y_test).mean()))
-    return found
-
-
-def linucb(on: Data, checkpoints: tuple[int, ...], seed: int) -> list[float]:
-    """A ridge regression for each label, the most hopeful label asked; updated with every answer."""
-    x, y, x_test, y_test, n_labels = on
-    d, found = x.shape[1] + 1, []
-    inverse, b = np.tile(np.eye(d), (n_labels, 1, 1)), np.zeros((n_labels, d))
-    theta = np.zeros((n_labels, d))
-    for t in range(checkpoints[-1]):
-        row = np.append(x[t % len(y)], 1.0)
-        reach = inverse @ row
-        asked = int((theta @ row + LINUCB_WIDTH * np.sqrt(reach @ row)).argmax())
-        inverse[asked] -= np.outer(reach[asked], reach[asked]) / (1 + reach[asked] @ row)
-        b[asked] += row * (asked == y[t % len(y)])
-        theta[asked] = inverse[asked] @ b[asked]
-        if t + 1 in checkpoints:
-            scores = x_test @ theta[:, :-1].T + theta[:, -1]
-            found.append(float((scores.argmax(axis=1) == y_test).mean()))
-    return found
-
-
-METHODS: dict[str, Callable[[Data, tuple[int, ...], int], list[float]]] = {
-    "ours, one-shot": lambda *args: ours("one-shot", *args),
-    "uniform, yes rows": uniform,
-    "Banditron": banditron,
-    "LinUCB": linucb,
-    "ours, follow-up": lambda *args: ours("follow-up", *args),
-    "ask until yes": ask_until_yes,
-    "full information": full_information,
-}
-#: LinUCB keeps a matrix for each label: on 150 labels with 300 features it would run for hours.
-LEFT_OUT = {("LinUCB", "clinc150")}
+def validation(on: Data) -> Data:
+    """The last training rows take the place of the test rows."""
+    n_train = round((1 - VALIDATION) * len(on.y))
+    return Data(on.x[:n_train], on.y[:n_train], on.x[n_train:], on.y[n_train:], on.n_labels)
 
 
 def measure(case: Case) -> Case:
-    on = data(case["data"], case["seed"])
+    on, method = data(case["data"], case["seed"]), METHODS[case["method"]]
     if on is None:
         return {}
-    start = time.process_time()
+    start, checkpoints = time.process_time(), method.checkpoints[case["data"]]
+    if case["split"] == "validation":
+        on, checkpoints = validation(on), checkpoints[:-1]
     with threadpool_limits(1):
-        found = METHODS[case["method"]](on, CHECKPOINTS[case["data"]], case["seed"])
-    figures: dict[str, Any] = {str(n): accuracy for n, accuracy in zip(CHECKPOINTS[case["data"]], found, strict=True)}
+        found = method.run(on, checkpoints, case["seed"], case["setting"])
+    figures: Case = {str(n): reached for n, reached in zip(checkpoints, found, strict=True)}
     return figures | {"seconds": time.process_time() - start}
 
 
+def chosen_setting(method: str, of: str) -> Setting:
+    """The setting with the best mean accuracy on the validation rows, over all checkpoints but the last."""
+    settings = METHODS[method].settings
+    if len(settings) == 1:
+        return settings[0]
+    cases = [{"data": of, "method": method, "seed": 0, "split": "validation", "setting": each} for each in settings]
+
+    def score(row: Case) -> float:
+        return float(np.mean([row.get(str(n), 0.0) for n in METHODS[method].checkpoints[of][:-1]]))
+
+    best: Setting = max(run_cases("learning", cases, measure), key=score)["setting"]
+    return best
+
+
+def results(method: str, of: str) -> list[Case]:
+    """A row for each seed, on the test rows."""
+    setting = chosen_setting(method, of)
+    cases = [
+        {"data": of, "method": method, "seed": seed, "split": "test", "setting": setting}
+        for seed in range(FEWER_SEEDS.get((method, of), N_SEEDS))
+    ]
+    return run_cases("learning", cases, measure)
+
+
 def report(rows: list[Case]) -> None:
-    """Mean and standard error over the seeds."""
-    for name, checkpoints in CHECKPOINTS.items():
-        print(f"\n{name:20} " + " ".join(f"{n:>14,}" for n in checkpoints))
-        for method in METHODS:
-            of = [row for row in rows if row["data"] == name and row["method"] == method]
-            values = np.array([[row[str(n)] for n in checkpoints] for row in of if str(checkpoints[0]) in row])
-            if len(values):
-                error = values.std(axis=0, ddof=min(1, len(values) - 1)) / np.sqrt(len(values))
-                shown = (f"{m:.3f} +- {e:.3f}" for m, e in zip(values.mean(axis=0), error, strict=True))
-                print(f"{method:20} " + " ".join(f"{each:>14}" for each in shown))
+    """Tables in Markdown: mean and standard error over the seeds, and CPU seconds of one seed."""
+    for protocol, title in ((ONE_SHOT, "one-shot"), (FOLLOW_UP, "follow-up")):
+        for of, checkpoints in protocol.items():
+            print(f"\n| {of}, {title} | " + " | ".join(f"{n:,}" for n in checkpoints) + " | seeds | seconds |")
+            print("|---" * (len(checkpoints) + 3) + "|")
+            for name, method in METHODS.items():
+                runs = [row for row in rows if (row["data"], row["method"]) == (of, name) and "seconds" in row]
+                if method.checkpoints is protocol and runs:
+                    print(line(name, np.array([[row[str(n)] for n in checkpoints] for row in runs]), runs))
+
+
+def line(name: str, values: np.ndarray, runs: list[Case]) -> str:
+    n_seeds, mean = len(values), values.mean(axis=0)
+    cells = [f"{m:.3f}" for m in mean]
+    if n_seeds > 1:
+        error = values.std(axis=0, ddof=1) / np.sqrt(n_seeds)
+        cells = [f"{cell} ± {e:.3f}" for cell, e in zip(cells, error, strict=True)]
+    seconds = np.mean([row["seconds"] for row in runs])
+    return f"| {name} | " + " | ".join(cells) + f" | {n_seeds} | {seconds:.0f} |"
 
 
 if __name__ == "__main__":
-    every = [
-        {"data": name, "method": method, "seed": seed}
-        for name in CHECKPOINTS
-        for seed in range(N_SEEDS)
-        for method in METHODS
-        if (method, name) not in LEFT_OUT
-    ]
-    report(run_cases("learning", every, measure))
+    pairs = [(name, of) for of in ONE_SHOT for name, method in METHODS.items() if of in method.data]
+    pairs = [pair for pair in pairs if pair not in FEWER_SEEDS] + list(FEWER_SEEDS)
+    report([row for pair in pairs for row in results(*pair)])

@@ -38,6 +38,7 @@ _HOME = {
     "UniformLearner": "onebit.learners.uniform",
     "YesNoClassifier": "onebit.classifier",
     "build_cover": "onebit.hypotheses.cover",
+    "choose": "onebit.choosing",
     "create_learning_study": "onebit.study.learning",
     "create_study": "onebit.study.opening",
     "graph_dimension": "onebit.hypotheses.natarajan",

@@ -22,7 +22,7 @@ from onebit.learners.training.model import Model, mean_belief
 from onebit.learners.training.network import NetworkEnsemble
 from onebit.randomness import generator
 from onebit.raters import CallableRater
-from onebit.records import Answer, TrainingProtocol
+from onebit.records import Answer, Question, TrainingProtocol
 
 #: Answers for each item where no budget is given.
 ANSWERS_PER_ITEM = 2
@@ -34,14 +34,16 @@ AnswerFunction = Callable[[int, Any], "bool | Answer | None"]
 class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns K labels from answers to "is this label right?".
 
-    ``estimator``: None for the built-in networks (numbers, sparse numbers or texts), or any classifier whose fit takes
-    ``sample_weight``, a pipeline of one included. ``protocol``: *one-shot*, one question about each item drawn, or
-    *follow-up*, items chosen by what they teach and asked until a yes. ``budget``: answers in all (None: two for each
-    item). ``target``: stop once an accuracy of at least this is shown. ``audit``: answers kept for the
-    accuracy interval (None: a twentieth of the budget). ``delta``: how often that interval may be wrong.
+    ``estimator``: None for the built-in networks (numbers, sparse numbers or texts), or any classifier, a pipeline
+    included; one that does not heed ``sample_weight`` is fitted to rows drawn by their weights. ``protocol``:
+    *one-shot*, one question about each item drawn, or *follow-up*, items chosen by what they teach and asked until a
+    yes. ``budget``: answers in all (None: two for each item). ``target``: stop once an accuracy of at least this is
+    shown. ``audit``: answers kept for the accuracy interval (None: a twentieth of the budget). ``delta``: how often
+    that interval may be wrong.
 
     After ``fit``: ``classes_``; ``accuracy_interval_`` (low, high), or None without an audit; ``n_answers_``;
-    ``verified_items_`` and ``verified_labels_``, the rows whose label was confirmed; ``status_``.
+    ``verified_items_`` and ``verified_labels_``, the rows whose label was confirmed; ``status_``. Even if ``fit``
+    fails, every answer given is in ``answered_items_``, ``answered_labels_`` and ``answers_`` (yes, no or can't tell).
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -104,7 +106,18 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             delta=self.delta,
             seed=self.seed,
         )
-        result = run(learner, rater, observe=None if observe is None else lambda n: observe(n, learner.result))
+        given: list[tuple[int, Any, Answer]] = []
+
+        def heard(question: Question) -> Answer:
+            said = rater(question)
+            given.append((question.item, question.label, said))
+            return said
+
+        try:
+            result = run(learner, heard, observe=None if observe is None else lambda n: observe(n, learner.result))
+        finally:
+            # Answers cost more than anything else here: what stops the run does not take them with it.
+            self._keep_answers(given)
         self._keep(result)
         return self
 
@@ -124,7 +137,9 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The probability of each of ``classes_``; shape (n, K)."""
         check_is_fitted(self)
         x = self._checked(X, reset=False)
-        belief = mean_belief(self._model, x if self._features is None else self._features(x)).astype(np.float64)
+        # In double precision, so that what is said of a row does not hang on the rows beside it.
+        seen = x if self._features is None else self._features(x).astype(np.float64)
+        belief = mean_belief(self._model, seen).astype(np.float64)
         probability: NDArray[np.float64] = belief / belief.sum(axis=1, keepdims=True)
         return probability
 
@@ -177,6 +192,11 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.estimator is not None:
             return EstimatorMixture(self.estimator, self.classes_.size)
         return NetworkEnsemble(x.shape[1], self.classes_.size, generator(self.seed, "networks"))
+
+    def _keep_answers(self, given: list[tuple[int, Any, Answer]]) -> None:
+        self.answered_items_ = np.array([item for item, _, _ in given], dtype=np.int64)
+        self.answered_labels_ = self.classes_[[label for _, label, _ in given]]
+        self.answers_ = np.array([said.value for _, _, said in given], dtype=str)
 
     def _keep(self, result: TrainingResult) -> None:
         self.n_answers_ = result.n_answers

@@ -13,12 +13,13 @@ from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.exceptions import NotFittedError
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from onebit.classifier import YesNoClassifier
-from onebit.errors import InvalidInputError
+from onebit.errors import InvalidInputError, OnebitError
 
 X, NUMBERS = load_iris(return_X_y=True)
 Y = np.array(["setosa", "versicolor", "virginica"])[NUMBERS]
@@ -111,3 +112,60 @@ def test_nan_is_refused_and_so_is_predicting_too_early() -> None:
         YesNoClassifier().fit(broken, Y)
     with pytest.raises(NotFittedError):
         YesNoClassifier().predict(X)
+
+
+class GivesUp(GaussianNB):  # type: ignore[misc]
+    """Fits a few rows, and raises once there are more."""
+
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> GivesUp:
+        if len(y) > 60:
+            raise RuntimeError("too much for me")
+        return super().fit(X, y, sample_weight)
+
+
+def test_answers_outlast_an_estimator_that_raises() -> None:
+    asked = []
+
+    def answer(index: int, label: str) -> bool:
+        asked.append((index, label, "yes" if Y[index] == label else "no"))
+        return bool(Y[index] == label)
+
+    model = YesNoClassifier(GivesUp(), budget=200)
+    with pytest.raises(OnebitError, match="too much for me"):
+        model.fit(X, answer=answer, labels=np.unique(Y).tolist())
+    kept = zip(model.answered_items_, model.answered_labels_, model.answers_, strict=True)
+    assert [(int(item), str(label), str(said)) for item, label, said in kept] == asked
+    assert len(asked) > 20
+
+
+def test_answers_outlast_a_rater_who_leaves() -> None:
+    def answer(index: int, label: str) -> bool:
+        if len(asked) == 25:
+            raise KeyboardInterrupt
+        asked.append(index)
+        return bool(Y[index] == label)
+
+    asked: list[int] = []
+    model = YesNoClassifier(budget=100)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, answer=answer, labels=np.unique(Y).tolist())
+    assert model.answered_items_.tolist() == asked
+    assert model.answers_.size == 25
+
+
+def test_labels_never_met_and_a_rater_who_only_denies() -> None:
+    """No label is ever confirmed: the classifier is a guess, and the audit says so."""
+    for estimator in (None, GaussianNB()):
+        model = YesNoClassifier(estimator, budget=120, audit=40)
+        model.fit(X, answer=lambda index, label: False, labels=["a", "b", "c", "d"])
+        assert model.verified_items_.size == 0
+        assert model.accuracy_interval_ is not None
+        assert model.accuracy_interval_[0] == 0.0
+        assert model.accuracy_interval_[1] < 0.2
+        np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_nan_at_prediction_is_refused() -> None:
+    trained = YesNoClassifier(budget=40).fit(X, Y)
+    with pytest.raises(ValueError, match="NaN"):
+        trained.predict(np.full((1, 4), np.nan))

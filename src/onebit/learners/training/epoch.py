@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,16 +16,19 @@ class TrainingEpoch:
     """An epoch, and which of its places come next.
 
     ``belief`` (n, K) is what the model believes of the items; None for a plan out of a log, until it is needed.
-    ``next_label`` is None where it is the likeliest that is left.
+    ``next_label`` is None where it is the likeliest that is left. At most ``most_each`` questions are asked about an
+    item.
     """
 
     plan: EpochPlan
     belief: Floats | None
+    most_each: int = 1
     ready: deque[int] = field(init=False)
     next_label: list[int | None] = field(init=False)
     #: The place of each question, in the order asked, and the last question about each place.
     place_of: dict[int, int] = field(default_factory=dict)
     last_asked: dict[int, int] = field(default_factory=dict)
+    times_asked: Counter[int] = field(default_factory=Counter)
 
     def __post_init__(self) -> None:
         self.ready = deque(range(len(self.plan.items)))
@@ -35,7 +38,12 @@ class TrainingEpoch:
         """The question about the next place."""
         place = self.ready.popleft()
         self.place_of[number], self.last_asked[place] = place, number
+        self.times_asked[place] += 1
         return Question(number, self.plan.items[place], label, self.plan.propensities[place], self.plan.number)
+
+    def may_ask_on(self, question_id: int) -> bool:
+        """Whether the item of a question may be asked about again."""
+        return self.times_asked[self.place_of[question_id]] < self.most_each
 
     def ask_next_label(self, question_id: int) -> None:
         """Ask about the item of a question again, about another label."""
@@ -45,7 +53,7 @@ class TrainingEpoch:
 
     def n_asked(self) -> Ints:
         """How many questions were asked about each place."""
-        return np.bincount(list(self.place_of.values()), minlength=len(self.plan.items))
+        return np.array([self.times_asked[place] for place in range(len(self.plan.items))])
 
     def hits(self, questions: list[Question], answers: list[Answer | int | None]) -> Floats:
         """For each place: 1 over the propensity where the first question was about the guess and the answer yes.

@@ -27,15 +27,19 @@ SOFT_LABELS = 3
 #: gamma falls as sqrt(DISCOVERY * K / answers): at first it is 1, so that every label is met.
 DISCOVERY = 4.0
 GAP = 1e-3
-#: The model is fitted anew when the answers have grown by this factor.
-GROWTH = 1.1
+#: The model is fitted anew when the answers have grown by this factor, and by so many at least: fitted after every few
+#: answers it learned less well.
+GROWTH, LEAST_NEW = 1.1, 10
+#: Rows on which it is tried whether the estimator heeds weights.
+N_PROBED = 20
 
 
 class EstimatorMixture:
     """Clones of ``estimator``, fitted to yes rows with importance weights and to no rows as soft labels.
 
     An estimator without ``predict_proba`` counts its prediction as certain. Labels that it has not met have
-    probability 0, and are met through gamma.
+    probability 0, and are met through gamma. One whose fit takes no ``sample_weight``, or takes it and does not heed
+    it, is fitted to rows that are drawn in proportion to their weights instead.
     """
 
     def __init__(self, estimator: Any, n_labels: int) -> None:
@@ -44,11 +48,9 @@ class EstimatorMixture:
         # A pipeline hands the weights to its last step.
         steps = getattr(estimator, "steps", None)
         self._weight_name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
-        if not has_fit_parameter(steps[-1][1] if steps else estimator, "sample_weight"):
-            raise InvalidInputError(
-                f"the fit of {estimator!r} takes no sample_weight; give a classifier whose fit does, or None for the "
-                "built-in model"
-            )
+        takes_weights = has_fit_parameter(steps[-1][1] if steps else estimator, "sample_weight")
+        #: Whether weights change what is learned; None until there are rows to try it on.
+        self._heeds_weights: bool | None = None if takes_weights else False
         self._estimator, self._n_labels = estimator, n_labels
         self._members: list[Any] = []
         self._masses = np.ones(1)
@@ -72,7 +74,8 @@ class EstimatorMixture:
         # One label is left after a yes, or after a no to every other.
         confirmed = known.possible.sum(axis=1) == 1
         labels = known.possible[confirmed].argmax(axis=1)
-        if known.n_answers < GROWTH * self._n_fitted or np.unique(labels).size < 2:
+        wanted = max(GROWTH * self._n_fitted, self._n_fitted + LEAST_NEW)
+        if known.n_answers < wanted or np.unique(labels).size < 2:
             return
         rows, label, weight = self._lessons(known, confirmed)
         importance = np.clip(known.confirmed_weight[confirmed], 1.0, MOST_WEIGHT)
@@ -81,7 +84,7 @@ class EstimatorMixture:
         members: list[Any] = []
         for _ in range(N_MEMBERS):
             resampled = rng.poisson(1.0, len(emphasis)) * emphasis
-            member = self._fitted(known.x, rows, label, weight * resampled[rows])
+            member = self._fitted(known.x[rows], label, weight * resampled[rows], rng)
             if member is None:
                 continue
             members.append(member)
@@ -109,19 +112,36 @@ class EstimatorMixture:
         label = np.concatenate([known.possible[yes].argmax(axis=1), likeliest.ravel()])
         return rows, label, np.concatenate([weight, soft.ravel()])
 
-    def _fitted(self, x: Examples, rows: Ints, label: Ints, weight: Floats) -> Any | None:
+    def _fitted(self, x: Examples, label: Ints, weight: Floats, rng: np.random.Generator) -> Any | None:
         """A fitted clone; None where the resampling left fewer than two labels."""
-        used = weight > 0
+        used = np.flatnonzero(weight > 0)
         if np.unique(label[used]).size < 2:
             return None
         try:
-            mean = weight[used].mean()
-            return clone(self._estimator).fit(x[rows[used]], label[used], **{self._weight_name: weight[used] / mean})
+            if self._heeds_weights is None:
+                self._heeds_weights = self._weights_matter(x[used[:N_PROBED]])
+            if self._heeds_weights:
+                relative = weight[used] / weight[used].mean()
+                return clone(self._estimator).fit(x[used], label[used], **{self._weight_name: relative})
+            drawn = rng.choice(used, used.size, p=weight[used] / weight[used].sum())
+            return clone(self._estimator).fit(x[drawn], label[drawn]) if np.unique(label[drawn]).size > 1 else None
         except Exception as error:
             raise OnebitError(
-                f"{self._estimator!r} failed to fit {int(used.sum())} rows with weights: {error}. The answers so far "
-                "are kept; give another estimator, or None for the built-in model"
+                f"{self._estimator!r} failed to fit {used.size} rows: {error}. The answers so far are kept; give "
+                "another estimator, or None for the built-in model"
             ) from error
+
+    def _weights_matter(self, x: Examples) -> bool:
+        """Every row with each of two labels, nearly all the weight on one or the other: does it learn which?"""
+        n = x.shape[0]
+        twice, label = np.tile(np.arange(n), 2), np.repeat([0, 1], n)
+        learned = [
+            clone(self._estimator)
+            .fit(x[twice], label, **{self._weight_name: np.where(label == favoured, 1.0, 1e-3)})
+            .predict(x)
+            for favoured in (0, 1)
+        ]
+        return not np.array_equal(*learned)
 
     def _belief(self, member: Any, x: Examples) -> Floats:
         belief = np.zeros((x.shape[0], self._n_labels))

@@ -228,7 +228,7 @@ class TrainingLearner(Learner[TrainingResult]):
 
     def _is_followed_up(self, question: Question) -> bool:
         """Whether the next label is asked after a no."""
-        asks_on = self._planner.follows_up and self._epoch is not None and not self._epoch.plan.audits
+        asks_on = self._epoch is not None and self._epoch.may_ask_on(question.id)
         return asks_on and bool(self._known.possible[question.item].sum() > 1)
 
     def _next_label(self, epoch: TrainingEpoch) -> int:

@@ -10,21 +10,27 @@ Not in the paper, whose potential is about classes that are searched by an oracl
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from onebit.learners.training.model import Bools, Floats, Known
+from onebit.learners.training.model import Floats, Ints, Known
+from onebit.learners.training.passes import activate, adam, back_through, likelihood_slope, shift_logits
 
-N_MEMBERS, N_HIDDEN, BATCH = 8, 256, 128
+N_MEMBERS, N_HIDDEN, BATCH = 8, 256, 64
 RATE, MOMENTUM, SQUARES = 2e-3, 0.9, 0.99
 DROPPED = 0.2
+#: Spread of the logits before the first answer. Members begin with definite guesses, each its own, so that a no changes
+#: a guess; from guesses near 1 / K it would change nearly nothing.
+FIRST_GUESSES = 6.0
 #: Weight decay is PRIOR / n, at most MOST_DECAY: a prior that counts as much whatever the number n of answers.
-PRIOR, MOST_DECAY = 1000.0, 1.0
+PRIOR, MOST_DECAY = 300.0, 1.0
 #: Training steps for each new answer, and the least for a call of ``learn``.
 STEPS_PER_ANSWER, LEAST_STEPS = 1.2, 10
 #: Examples that are passed through the networks at once.
-CHUNK = 2048
+CHUNK = 512
 
 #: Which of the parameters are weights; the others are offsets, which do not decay.
 WEIGHTS = (0, 2)
@@ -39,7 +45,7 @@ class NetworkEnsemble:
 
     def __init__(self, n_features: int, n_labels: int, rng: np.random.Generator) -> None:
         shapes = ((n_features, N_HIDDEN), (1, N_HIDDEN), (N_HIDDEN, n_labels), (1, n_labels))
-        scales = (np.sqrt(2 / n_features), 0.0, 0.1 / np.sqrt(N_HIDDEN), 0.0)
+        scales = (np.sqrt(2 / n_features), 0.0, FIRST_GUESSES / np.sqrt(N_HIDDEN), 0.0)
         self._params: Params = [
             (scale * rng.standard_normal((N_MEMBERS, *shape))).astype(np.float32)
             for shape, scale in zip(shapes, scales, strict=True)
@@ -54,51 +60,75 @@ class NetworkEnsemble:
 
     def beliefs(self, x: NDArray[np.float32]) -> Floats:
         chunks = (x[first : first + CHUNK] for first in range(0, max(len(x), 1), CHUNK))
-        return np.concatenate([_softmax(self._logits(chunk)[2]) for chunk in chunks], axis=1)
+        return np.concatenate([_softmax(self._logits(chunk)) for chunk in chunks], axis=1)
+
+    def _logits(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
+        hidden = np.matmul(x, self._params[0])
+        hidden += self._params[1]
+        np.maximum(hidden, 0, out=hidden)
+        logits: NDArray[np.float32] = np.matmul(hidden, self._params[2])
+        logits += self._params[3]
+        return logits
 
     def learn(self, known: Known, rng: np.random.Generator) -> None:
         n_steps = max(LEAST_STEPS, int(STEPS_PER_ANSWER * (known.n_answers - self._n_learned)))
         self._n_learned = known.n_answers
         decay = RATE * min(MOST_DECAY, PRIOR / max(known.n_answers, 1))
+        batch = Batch([param.shape for param in self._params])
         # The products are small: several threads would wait for each other longer than they work.
-        with threadpool_limits(1, user_api="blas"):
+        with _threads().limit(limits=1, user_api="blas"):
             for _ in range(n_steps):
                 rows = rng.integers(0, len(known.x), (N_MEMBERS, BATCH))
-                self._step(known.x[rows], known.possible[rows], decay, rng)
+                # One mask for the whole batch of a member: as good, and much cheaper, than one for each example.
+                kept = (rng.random((N_MEMBERS, N_HIDDEN)) >= DROPPED) * np.float32(1 / (1 - DROPPED))
+                slopes = batch.slopes(self._params, known, rows, kept)
+                self._step(slopes, decay)
 
-    def _logits(self, x: NDArray[np.float32], kept: Floats | None = None) -> tuple[Floats, Floats, Floats]:
-        """What enters the hidden units, what leaves them, and the logits."""
-        entering = np.matmul(x, self._params[0]) + self._params[1]
-        leaving = np.maximum(entering, 0)
-        if kept is not None:
-            leaving = leaving * kept
-        return entering, leaving, leaving @ self._params[2] + self._params[3]
-
-    def _step(self, x: NDArray[np.float32], possible: Bools, decay: float, rng: np.random.Generator) -> None:
-        """One step of Adam with decoupled weight decay; ``x`` (M, n, d) and ``possible`` (M, n, K)."""
-        # One mask for the whole batch of a member: as good, and much cheaper, than one for each example.
-        kept = (rng.random((N_MEMBERS, 1, N_HIDDEN)) >= DROPPED) * np.float32(1 / (1 - DROPPED))
-        entering, leaving, logits = self._logits(x, kept)
-        belief = _softmax(logits)
-        after = belief * possible
-        after /= after.sum(axis=2, keepdims=True) + np.float32(1e-7)
-        slope = (belief - after) / np.float32(BATCH)
-        back = np.matmul(slope, self._params[2].transpose(0, 2, 1)) * kept * (entering > 0)
-        slopes = (
-            np.matmul(x.transpose(0, 2, 1), back),
-            back.sum(axis=1, keepdims=True),
-            np.matmul(leaving.transpose(0, 2, 1), slope),
-            slope.sum(axis=1, keepdims=True),
-        )
+    def _step(self, slopes: Params, decay: float) -> None:
+        """One step of Adam with decoupled weight decay."""
         self._n_steps += 1
-        rate = np.float32(RATE * np.sqrt(1 - SQUARES**self._n_steps) / (1 - MOMENTUM**self._n_steps))
-        for i, gradient in enumerate(slopes):
-            param, mean, square = self._params[i], self._mean[i], self._square[i]
-            mean += np.float32(1 - MOMENTUM) * (gradient - mean)
-            square += np.float32(1 - SQUARES) * (gradient * gradient - square)
-            if i in WEIGHTS:
-                param *= np.float32(1 - decay)
-            param -= rate * mean / (np.sqrt(square) + np.float32(1e-8))
+        rate = RATE * np.sqrt(1 - SQUARES**self._n_steps) / (1 - MOMENTUM**self._n_steps)
+        shares = np.array([1 - MOMENTUM, 1 - SQUARES], dtype=np.float32)
+        for i, slope in enumerate(slopes):
+            param, mean, square = (of[i].reshape(-1) for of in (self._params, self._mean, self._square))
+            adam(param, slope.reshape(-1), mean, square, rate, 1 - decay if i in WEIGHTS else 1.0, shares)
+
+
+class Batch:
+    """The arrays of one batch, made once and written to again and again: making them would take longer than using them.
+
+    ``shapes`` are those of the parameters.
+    """
+
+    def __init__(self, shapes: list[tuple[int, ...]]) -> None:
+        n_members, n_features, n_hidden = shapes[0]
+        sizes = (n_features, n_hidden, n_hidden, shapes[2][2])
+        self._x, self._entering, self._leaving, self._logits = (
+            np.empty((n_members, BATCH, size), dtype=np.float32) for size in sizes
+        )
+        self._slopes: Params = [np.empty(shape, dtype=np.float32) for shape in shapes]
+
+    def slopes(self, params: Params, known: Known, rows: Ints, kept: NDArray[np.float32]) -> Params:
+        """The slope of the loss at the examples ``rows`` (M, n) in each parameter; valid until the next call."""
+        x, entering, leaving, logits = self._x, self._entering, self._leaving, self._logits
+        np.take(known.x, rows, axis=0, out=x, mode="clip")
+        activate(np.matmul(x, params[0], out=entering), params[1], kept, leaving)
+        shift_logits(np.matmul(leaving, params[2], out=logits), params[3])
+        slope = np.exp(logits, out=logits)
+        likelihood_slope(slope, known.possible, rows)
+        back = np.matmul(slope, params[2].transpose(0, 2, 1), out=entering)
+        back_through(back, leaving, kept)
+        np.matmul(x.transpose(0, 2, 1), back, out=self._slopes[0])
+        back.sum(axis=1, keepdims=True, out=self._slopes[1])
+        np.matmul(leaving.transpose(0, 2, 1), slope, out=self._slopes[2])
+        slope.sum(axis=1, keepdims=True, out=self._slopes[3])
+        return self._slopes
+
+
+@cache
+def _threads() -> ThreadpoolController:
+    """Found once: to look through the loaded libraries takes as long as several steps."""
+    return ThreadpoolController()
 
 
 def _softmax(logits: Floats) -> Floats:

@@ -26,12 +26,12 @@ AUDIT_SHARE, MOST_ASIDE = 0.05, 0.2
 MOST_LOOKED_AT = 3000
 #: Follow-up: share of the items of an epoch that are drawn at random and not chosen, to see how it goes.
 RANDOM_SHARE = 0.1
+#: Follow-up: an epoch takes at most so many times the questions that it was planned for.
+MOST_TIMES = 4
 
 
 class Planner(ABC):
-    """Plans epochs over the pool ``x``. ``follows_up``: after a no the next label of the item is asked."""
-
-    follows_up: bool
+    """Plans epochs over the pool ``x``."""
 
     def __init__(self, model: Model, x: Examples, known: Knowledge, seed: int) -> None:
         self._model, self._x, self._known, self._seed = model, x, known, seed
@@ -54,20 +54,20 @@ class Planner(ABC):
         """What the model believes of the items of a plan; shape (n, K)."""
         return mean_belief(self._model, self._x[np.array(plan.items)])
 
-    def _adopted(self, given: EpochPlan, number: int, audits: bool, items: Ints, fresh: Bools) -> TrainingEpoch:
+    def _adopted(
+        self, given: EpochPlan, number: int, audits: bool, items: Ints, fresh: Bools, most_each: int = 1
+    ) -> TrainingEpoch:
         """The epoch as a log has it, if it may have been planned so."""
         planned = (number, audits, tuple(items.tolist()), tuple(fresh.tolist()))
         if (given.number, given.audits, given.items, given.fresh) != planned:
             raise InvalidInputError(f"epoch {number} asks about other items than the log has")
         if not self._known.possible[items, np.array(given.labels)].all():
             raise InvalidInputError(f"epoch {number} of the log asks about a label that was denied before")
-        return TrainingEpoch(given, None)
+        return TrainingEpoch(given, None, most_each)
 
 
 class OneShotPlanner(Planner):
     """The pool is gone through in random order, again and again; what is known is passed over."""
-
-    follows_up = False
 
     def __init__(self, model: Model, x: Examples, known: Knowledge, seed: int) -> None:
         super().__init__(model, x, known, seed)
@@ -107,8 +107,6 @@ class OneShotPlanner(Planner):
 class FollowUpPlanner(Planner):
     """Items that would teach most, and some at random; ``shuffled`` are those trained on, in random order."""
 
-    follows_up = True
-
     def __init__(self, model: Model, x: Examples, known: Knowledge, seed: int, shuffled: Ints) -> None:
         super().__init__(model, x, known, seed)
         n_random = round(RANDOM_SHARE * shuffled.size)
@@ -128,11 +126,21 @@ class FollowUpPlanner(Planner):
             at_random, chosen = items[: random.size], items[random.size :]
             if not (np.array_equal(at_random, random) and np.isin(chosen, candidates).all()):
                 raise InvalidInputError(f"epoch {number} of the log asks about items that could not be chosen")
-            return self._adopted(given, number, False, items, np.arange(items.size) < random.size)
+            fresh = np.arange(items.size) < random.size
+            return self._adopted(given, number, False, items, fresh, self._most_each(n_questions, items.size))
         items, belief = self._choose(random, candidates, n_wanted)
         label = best_possible(belief, self._known.possible[items])
-        fresh = np.arange(items.size) < random.size
-        return _drawn(number, False, items, fresh, label, np.ones(items.size), belief)
+        fresh, most_each = np.arange(items.size) < random.size, self._most_each(n_questions, items.size)
+        return _drawn(number, False, items, fresh, label, np.ones(items.size), belief, most_each)
+
+    def _most_each(self, n_questions: int, n_items: int) -> int:
+        """Questions about each item, so that the model learns before hard items have used up thousands of answers.
+
+        What is left without a yes is asked about another time. A single item may be asked about to the end: as long
+        as nothing is known, all labels of one item find a yes in half the questions that labels of many items take.
+        """
+        n_labels: int = self._known.possible.shape[1]
+        return math.ceil(max(MOST_TIMES * n_questions, n_labels) / n_items)
 
     def _to_choose_from(self, n_wanted: int, number: int) -> tuple[Ints, Ints]:
         """Items drawn at random, all of which are asked about, and those to choose the others from."""
@@ -156,10 +164,17 @@ class FollowUpPlanner(Planner):
 
 
 def _drawn(
-    number: int, audits: bool, items: Ints, fresh: Bools, label: Ints, propensity: Floats, belief: Floats
+    number: int,
+    audits: bool,
+    items: Ints,
+    fresh: Bools,
+    label: Ints,
+    propensity: Floats,
+    belief: Floats,
+    most_each: int = 1,
 ) -> TrainingEpoch:
     columns = (tuple(each.tolist()) for each in (items, label, propensity, belief.argmax(axis=1), fresh))
-    return TrainingEpoch(EpochPlan(number, audits, *columns), belief)
+    return TrainingEpoch(EpochPlan(number, audits, *columns), belief, most_each)
 
 
 def items_aside(audit: int | None, n_items: int, budget: int, target: float | None) -> int:

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from onebit.errors import InvalidInputError, OnebitError
+from onebit.errors import OnebitError
 from onebit.learners.base import run
 from onebit.learners.training.estimator import EstimatorMixture
 from onebit.learners.training.learner import TrainingLearner
@@ -39,9 +39,36 @@ def test_gamma_begins_at_one_and_falls() -> None:
     assert model.gamma == pytest.approx(0.1)
 
 
-def test_an_estimator_without_weights_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match="takes no sample_weight"):
-        EstimatorMixture(KNeighborsClassifier(), 4)
+class Ignores(LogisticRegression):  # type: ignore[misc]
+    """Takes weights, and does nothing with them."""
+
+    def fit(self, X: object, y: object, sample_weight: object = None) -> Ignores:
+        super().fit(X, y)
+        return self
+
+
+@pytest.mark.parametrize("estimator", [KNeighborsClassifier(3), Ignores(), LogisticRegression()])
+def test_one_that_does_not_heed_weights_is_taught_by_drawing_rows(estimator: object) -> None:
+    """Each row is taught twice, weight 9 on the truth and 1 on a wrong label."""
+    x, y = clusters(400)
+    model, rng = EstimatorMixture(estimator, 4), np.random.default_rng(0)
+    wrong = (y + rng.integers(1, 4, 400)) % 4
+    fitted = model._fitted(np.tile(x, (2, 1)), np.concatenate([y, wrong]), np.repeat([9.0, 1.0], 400), rng)
+    assert fitted is not None
+    assert model._heeds_weights is (type(estimator) is LogisticRegression)
+    assert (fitted.predict(x) == y).mean() > 0.85
+
+
+def test_without_drawing_such_an_estimator_would_learn_the_wrong_labels_as_well() -> None:
+    x, y = clusters(400)
+    model, rng = EstimatorMixture(Ignores(), 4), np.random.default_rng(0)
+    model._heeds_weights = True
+    wrong = np.repeat((y + 1) % 4, 3)
+    rows = np.concatenate([np.arange(400), np.repeat(np.arange(400), 3)])
+    weight = np.concatenate([np.full(400, 9.0), np.full(1200, 0.1)])
+    fitted = model._fitted(x[rows], np.concatenate([y, wrong]), weight, rng)
+    assert fitted is not None
+    assert (fitted.predict(x) == y).mean() < 0.5
 
 
 class Raises(LogisticRegression):  # type: ignore[misc]

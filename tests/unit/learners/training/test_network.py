@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
+from scipy.special import softmax
 
 from onebit.learners.training import network
 from onebit.learners.training.model import Known, mean_belief
@@ -33,6 +35,52 @@ def test_it_learns_from_denials_alone() -> None:
     model = NetworkEnsemble(6, 4, rng)
     model.learn(Known(x[:400], possible[:400], np.zeros(400), n_answers=250), rng)
     assert (mean_belief(model, x[400:]).argmax(axis=1) == y[400:]).mean() > 0.9
+
+
+def loss(params: list[np.ndarray], known: Known, rows: np.ndarray, kept: np.ndarray) -> float:
+    """The sum over members of the mean of -log(probability of the possible labels), in double precision."""
+    total = 0.0
+    for m in range(len(rows)):
+        into, offset, out, last = (param[m].astype(np.float64) for param in params)
+        hidden = np.maximum(0, known.x[rows[m]] @ into + offset) * kept[m]
+        belief = softmax(hidden @ out + last, axis=1)
+        total -= np.log((belief * known.possible[rows[m]]).sum(axis=1)).mean()
+    return total
+
+
+def test_the_slopes_are_those_of_the_exact_likelihood() -> None:
+    """Against differences of the loss, at random places of every parameter; a yes, a no and two noes among the rows.
+
+    At logits of about 1: where the possible labels have a probability near 1e-7, the slopes are damped on purpose.
+    """
+    rng = np.random.default_rng(3)
+    x, y = clusters(rng, 40, 4)
+    possible = np.eye(4, dtype=np.bool_)[y]
+    possible[:15] = ~np.eye(4, dtype=np.bool_)[(y[:15] + 1) % 4]
+    possible[15:25] = possible[15:25] | np.eye(4, dtype=np.bool_)[(y[15:25] + 2) % 4]
+    known = Known(x, possible, np.zeros(40), n_answers=50)
+    params = NetworkEnsemble(6, 4, rng)._params
+    params[2] /= np.float32(network.FIRST_GUESSES)
+    rows = rng.integers(0, 40, (network.N_MEMBERS, network.BATCH))
+    kept = ((rng.random((network.N_MEMBERS, network.N_HIDDEN)) < 0.8) / 0.8).astype(np.float32)
+    slopes = network.Batch([param.shape for param in params]).slopes(params, known, rows, kept)
+    step = 1e-5
+    for i, slope in enumerate(slopes):
+        for _ in range(5):
+            place = tuple(int(rng.integers(size)) for size in slope.shape)
+            moved = [[param.astype(np.float64) for param in params] for _ in range(2)]
+            moved[0][i][place] += step
+            moved[1][i][place] -= step
+            expected = (loss(moved[0], known, rows, kept) - loss(moved[1], known, rows, kept)) / (2 * step)
+            assert slope[place] == pytest.approx(expected, rel=1e-3, abs=1e-5)
+
+
+def test_members_begin_with_guesses_of_their_own() -> None:
+    """A member is sure of some label from the start, so that a no can change its mind; together they know nothing."""
+    rng = np.random.default_rng(4)
+    beliefs = NetworkEnsemble(6, 10, rng).beliefs(rng.standard_normal((200, 6)).astype(np.float32))
+    assert np.median(beliefs.max(axis=2)) > 0.8
+    assert np.median(beliefs.mean(axis=0).max(axis=1)) < 0.5
 
 
 def test_the_same_seed_gives_the_same_model() -> None:

@@ -1,0 +1,218 @@
+"""Rivals of the training learner: other ways to train a classifier from yes/no answers.
+
+Each is a function of the data, the checkpoints, a seed and one setting out of a small grid, and returns its test
+accuracy at every checkpoint. One-shot rivals meet the training rows in the given order, again and again, and ask one
+label about each. Vowpal Wabbit and contextualbandits come with the extra ``bench``.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from importlib import import_module
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.linear_model import LogisticRegression
+
+from onebit.randomness import generator
+
+N_TREES = 100
+#: Rivals that refit do so after so many answers, and whenever the answers have grown by this factor.
+FIRST_REFIT, REFIT_GROWTH = 50, 1.1
+#: Iterations of a refit of the softmax, which starts where the last ended, and its ridge.
+SOFTMAX_ITERATIONS, SOFTMAX_RIDGE = 40, 0.1
+
+Setting = dict[str, Any]
+
+
+class Data(NamedTuple):
+    """Features and truth to train on, in the order of the stream, then to test on, and the number of labels."""
+
+    x: np.ndarray
+    y: np.ndarray
+    x_test: np.ndarray
+    y_test: np.ndarray
+    n_labels: int
+
+
+Rival = Callable[[Data, tuple[int, ...], int, Setting], list[float]]
+
+
+def accuracy(predicted: np.ndarray, on: Data) -> float:
+    return float((predicted == on.y_test).mean())
+
+
+def with_squares(on: Data) -> Data:
+    """The features and all products of two of them."""
+    first, second = np.triu_indices(on.x.shape[1])
+
+    def grown(x: np.ndarray) -> np.ndarray:
+        return np.hstack([x, x[:, first] * x[:, second]])
+
+    x, x_test = grown(on.x), grown(on.x_test)
+    spread = np.where(x.std(axis=0) > 0, x.std(axis=0), 1)
+    mean = x.mean(axis=0)
+    return on._replace(x=(x - mean) / spread, x_test=(x_test - mean) / spread)
+
+
+def refit_times(checkpoints: tuple[int, ...]) -> list[int]:
+    """0, the numbers of answers at which to refit, and every checkpoint."""
+    times = [FIRST_REFIT]
+    while times[-1] < checkpoints[-1]:
+        times.append(int(REFIT_GROWTH * times[-1]))
+    return sorted({0, *(time for time in times if time < checkpoints[-1]), *checkpoints})
+
+
+def trees(x: np.ndarray, y: np.ndarray, x_test: np.ndarray, seed: int) -> np.ndarray:
+    predicted: np.ndarray = ExtraTreesClassifier(N_TREES, random_state=seed).fit(x, y).predict(x_test)
+    return predicted
+
+
+def uniform(on: Data, checkpoints: tuple[int, ...], seed: int, _: Setting) -> list[float]:
+    """Guess uniformly, keep the yes rows, fit trees to them."""
+    rows = np.arange(checkpoints[-1]) % len(on.y)
+    yes = generator(seed, "uniform").integers(0, on.n_labels, rows.size) == on.y[rows]
+    kept = [rows[:n][yes[:n]] for n in checkpoints]
+    return [accuracy(trees(on.x[each], on.y[each], on.x_test, seed), on) for each in kept]
+
+
+def ask_until_yes(on: Data, checkpoints: tuple[int, ...], seed: int, _: Setting) -> list[float]:
+    """Random items, labels in random order until a yes; trees on the labels found."""
+    cost = generator(seed, "ask until yes").integers(1, on.n_labels + 1, len(on.y)).cumsum()
+    found = [max(2, int(np.searchsorted(cost, n, side="right"))) for n in checkpoints]
+    return [accuracy(trees(on.x[:n], on.y[:n], on.x_test, seed), on) for n in found]
+
+
+def full_information(on: Data, checkpoints: tuple[int, ...], seed: int, _: Setting) -> list[float]:
+    """Every answer is a label: what no yes/no learner can be expected to reach. Trees, or logistic regression.
+
+    The better of the two at each checkpoint, so that the bar is high.
+    """
+    found = []
+    for n in checkpoints:
+        x, y = on.x[:n], on.y[:n]
+        linear = LogisticRegression(max_iter=200).fit(x, y).predict(on.x_test)
+        found.append(max(accuracy(trees(x, y, on.x_test, seed), on), accuracy(linear, on)))
+    return found
+
+
+def banditron(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) -> list[float]:
+    """Kakade, Shalev-Shwartz and Tewari 2008, with the averaged matrix."""
+    gamma, rng, found = setting["gamma"], generator(seed, "banditron"), []
+    U = np.zeros((on.n_labels, on.x.shape[1] + 1))
+    total = np.zeros_like(U)
+    for t in range(checkpoints[-1]):
+        row = np.append(on.x[t % len(on.y)], 1.0)
+        guess = int((U @ row).argmax())
+        asked = int(rng.integers(on.n_labels)) if rng.random() < gamma else guess
+        if asked == on.y[t % len(on.y)]:
+            U[asked] += row / ((1 - gamma) * (asked == guess) + gamma / on.n_labels)
+        U[guess] -= row
+        total += U
+        if t + 1 in checkpoints:
+            found.append(accuracy((on.x_test @ total[:, :-1].T + total[:, -1]).argmax(axis=1), on))
+    return found
+
+
+def linucb(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) -> list[float]:
+    """A ridge regression for each label, the most hopeful label asked; updated with every answer."""
+    d, found = on.x.shape[1] + 1, []
+    inverse = np.tile(np.eye(d, dtype=np.float32), (on.n_labels, 1, 1))
+    b, theta = (np.zeros((on.n_labels, d), dtype=np.float32) for _ in range(2))
+    x = np.hstack([on.x, np.ones((len(on.x), 1))]).astype(np.float32)
+    for t in range(checkpoints[-1]):
+        row = x[t % len(on.y)]
+        reach = inverse @ row
+        width = np.sqrt(np.maximum(reach @ row, 0))
+        asked = int((theta @ row + setting["width"] * width).argmax())
+        inverse[asked] -= np.outer(reach[asked], reach[asked]) / (1 + reach[asked] @ row)
+        b[asked] += row * (asked == on.y[t % len(on.y)])
+        theta[asked] = inverse[asked] @ b[asked]
+        if t + 1 in checkpoints:
+            found.append(accuracy((on.x_test @ theta[:, :-1].T + theta[:, -1]).argmax(axis=1), on))
+    return found
+
+
+def softmax(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) -> list[float]:
+    """A linear softmax by the exact likelihood, p after a yes and 1 - p after a no; epsilon-greedy, refit often."""
+    x, x_test = (np.hstack([of, np.ones((len(of), 1))]).astype(np.float32) for of in (on.x, on.x_test))
+    rng, W = generator(seed, "softmax"), np.zeros((x.shape[1], on.n_labels))
+    asked, found = np.empty(0, dtype=np.int64), []
+    for before, stop in pairwise(refit_times(checkpoints)):
+        rows = np.arange(before, stop) % len(on.y)
+        guess = (x[rows] @ W).argmax(axis=1) if before else rng.integers(0, on.n_labels, rows.size)
+        other = rng.integers(0, on.n_labels, rows.size)
+        asked = np.concatenate([asked, np.where(rng.random(rows.size) < setting["eps_greedy"], other, guess)])
+        rows = np.arange(stop) % len(on.y)
+        told = (x[rows], asked, asked == on.y[rows])
+        options = {"maxiter": SOFTMAX_ITERATIONS}
+        solved = minimize(_yes_no_loss, W.ravel(), told, jac=True, method="L-BFGS-B", options=options)
+        W = solved.x.reshape(W.shape)
+        if stop in checkpoints:
+            found.append(accuracy((x_test @ W).argmax(axis=1), on))
+    return found
+
+
+def _yes_no_loss(flat: np.ndarray, x: np.ndarray, asked: np.ndarray, yes: np.ndarray) -> tuple[float, np.ndarray]:
+    """-log likelihood of the answers with a ridge, and its slope; ``flat`` is the matrix of the linear softmax."""
+    W, at = flat.reshape(x.shape[1], -1), np.arange(len(x))
+    logs = log_softmax(x @ W.astype(np.float32), axis=1)
+    belief = np.exp(logs)
+    p = np.minimum(belief[at, asked], 1 - 1e-6)
+    value = -np.where(yes, logs[at, asked], np.log1p(-p)).sum() + SOFTMAX_RIDGE * (W**2).sum() / 2
+    scale = np.where(yes, 1.0, -p / (1 - p)).astype(np.float32)
+    slope = belief * scale[:, None]
+    slope[at, asked] -= scale
+    return float(value), (x.T @ slope + SOFTMAX_RIDGE * W).ravel()
+
+
+def vowpal_wabbit(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) -> list[float]:
+    """Vowpal Wabbit with features of the row crossed with the label (``--cb_explore_adf``, cost -1 for a yes)."""
+    vowpalwabbit: Any = import_module("vowpalwabbit")
+    crossed = "-q sa --interactions ssa" if setting["quadratic"] else "-q sa"
+    options = f"{setting['explore']} -l {setting['rate']} {crossed} --ignore_linear s"
+    learner = vowpalwabbit.Workspace(f"--cb_explore_adf {options} --quiet --random_seed {seed + 1}")
+    labels = [f"|a l{label}" for label in range(on.n_labels)]
+
+    def chances(row: np.ndarray) -> tuple[str, np.ndarray]:
+        shared = "shared |s " + " ".join(f"{i}:{value:.4g}" for i, value in enumerate(row))
+        return shared, np.array(learner.predict([shared, *labels]))
+
+    draws, found = generator(seed, "vowpal wabbit").random(checkpoints[-1]), []
+    for t in range(checkpoints[-1]):
+        shared, law = chances(on.x[t % len(on.y)])
+        asked = int(min(np.searchsorted(law.cumsum() / law.sum(), draws[t], side="right"), on.n_labels - 1))
+        told = list(labels)
+        told[asked] = f"{asked}:{-float(asked == on.y[t % len(on.y)])}:{law[asked]} {labels[asked]}"
+        learner.learn([shared, *told])
+        if t + 1 in checkpoints:
+            found.append(accuracy(np.array([chances(row)[1].argmax() for row in on.x_test]), on))
+    learner.finish()
+    return found
+
+
+def contextual_bandits(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) -> list[float]:
+    """contextualbandits' EpsilonGreedy, a classifier for each label, refit often."""
+    online: Any = import_module("contextualbandits.online")
+    base = ExtraTreesClassifier(N_TREES, random_state=seed)
+    if setting["base"] == "logistic":
+        base = LogisticRegression(max_iter=100)
+    policy = online.EpsilonGreedy(base, on.n_labels, assume_unique_reward=True, random_state=seed + 1, njobs=1)
+    rng, asked, found = generator(seed, "first guesses"), np.empty(0, dtype=np.int64), []
+    for before, stop in pairwise(refit_times(checkpoints)):
+        rows = np.arange(before, stop) % len(on.y)
+        with warnings.catch_warnings():
+            # It complains of labels with few answers, and scikit-learn of fits that were cut short.
+            warnings.simplefilter("ignore")
+            new = policy.predict(on.x[rows]) if before else rng.integers(0, on.n_labels, rows.size)
+            asked = np.concatenate([asked, new])
+            rows = np.arange(stop) % len(on.y)
+            policy.fit(on.x[rows], asked, (asked == on.y[rows]).astype(np.float64))
+            if stop in checkpoints:
+                found.append(accuracy(policy.predict(on.x_test, exploit=True), on))
+    return found
