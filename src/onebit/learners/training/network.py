@@ -25,10 +25,11 @@ DROPPED = 0.2
 #: Spread of the logits before the first answer. Members begin with definite guesses, each its own, so that a no changes
 #: a guess; from guesses near 1 / K it would change nearly nothing.
 FIRST_GUESSES = 6.0
-#: Weight decay is PRIOR / n, at most MOST_DECAY: a prior that counts as much whatever the number n of answers.
+#: Weight decay is PRIOR / n, at most MOST_DECAY: a prior that counts as much whatever the number n of examples.
 PRIOR, MOST_DECAY = 300.0, 1.0
-#: Training steps for each new answer, and the least for a call of ``learn``.
-STEPS_PER_ANSWER, LEAST_STEPS = 1.2, 10
+#: Training steps for each new answer, and the least for a call of ``learn``; and the most passes over the examples. With
+#: many labels there are many answers about few examples: steps on what is long known drive the weights out of bounds.
+STEPS_PER_ANSWER, LEAST_STEPS, MOST_PASSES = 1.2, 10, 20
 #: Examples that are passed through the networks at once.
 CHUNK = 512
 
@@ -71,9 +72,10 @@ class NetworkEnsemble:
         return logits
 
     def learn(self, known: Known, rng: np.random.Generator) -> None:
-        n_steps = max(LEAST_STEPS, int(STEPS_PER_ANSWER * (known.n_answers - self._n_learned)))
+        n_wanted = int(STEPS_PER_ANSWER * (known.n_answers - self._n_learned))
+        n_steps = max(LEAST_STEPS, min(n_wanted, MOST_PASSES * len(known.x) // BATCH))
         self._n_learned = known.n_answers
-        decay = RATE * min(MOST_DECAY, PRIOR / max(known.n_answers, 1))
+        decay = RATE * min(MOST_DECAY, PRIOR / len(known.x))
         batch = Batch([param.shape for param in self._params])
         # The products are small: several threads would wait for each other longer than they work.
         with _threads().limit(limits=1, user_api="blas"):

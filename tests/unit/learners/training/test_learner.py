@@ -11,8 +11,9 @@ import pytest
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuestionError
 from onebit.learners.base import run
 from onebit.learners.training.epoch import draw_guesses
-from onebit.learners.training.learner import TrainingLearner
+from onebit.learners.training.learner import EPOCH_SHARE, MIN_QUESTIONS, TrainingLearner
 from onebit.learners.training.model import Floats, Known
+from onebit.learners.training.planning import MOST_TIMES
 from onebit.raters import SimulatedRater
 from onebit.records import Answer, Question, RunStatus, Status, TrainingProtocol
 
@@ -91,6 +92,36 @@ def test_follow_up_asks_the_same_item_until_a_yes() -> None:
         trained.tell(questions[0].id, SimulatedRater(TRUTH)(questions[0]))
     known = {each.item for each in trained.result.verified}
     assert len(known) > 10
+
+
+def test_follow_up_learns_before_hard_items_use_up_everything() -> None:
+    """With many labels and bad guesses an epoch ends all the same, and its items come back; nothing is asked twice."""
+    n_labels = 60
+    truth = np.random.default_rng(2).integers(0, n_labels, 300)
+    # The right label is the last that the model would ask about.
+    trained = TrainingLearner(
+        Memory(n_labels, knows=(truth + 1) % n_labels),
+        np.arange(300),
+        n_labels,
+        budget=3000,
+        protocol="follow-up",
+        audit=0,
+    )
+    asked: list[Question] = []
+
+    def rater(question: Question) -> Answer | int:
+        asked.append(question)
+        return SimulatedRater(truth)(question)
+
+    run(trained, rater, at_a_time=7)
+    sizes = Counter(question.epoch for question in asked)
+    first = {epoch: next(i for i, each in enumerate(asked) if each.epoch == epoch) for epoch in sizes}
+    for epoch, size in sizes.items():
+        planned = max(MIN_QUESTIONS, int(EPOCH_SHARE * first[epoch]))
+        # Rounded up for each item.
+        assert size <= max(MOST_TIMES * planned, n_labels) + len(trained.epochs[epoch].items)
+    assert max(sizes.values()) > n_labels // 2
+    assert len({(question.item, question.label) for question in asked}) == len(asked)
 
 
 @pytest.mark.parametrize("protocol", ["one-shot", "follow-up"])
