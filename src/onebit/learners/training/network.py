@@ -27,7 +27,7 @@ DROPPED = 0.2
 FIRST_GUESSES = 6.0
 #: Weight decay is PRIOR / n, at most MOST_DECAY: a prior that counts as much whatever the number n of examples.
 PRIOR, MOST_DECAY = 300.0, 1.0
-#: Training steps for each new answer, and the least for a call of ``learn``; and the most passes over the examples. With
+#: Training steps for each new answer, the least for a call of ``learn``, and the most passes over the examples. With
 #: many labels there are many answers about few examples: steps on what is long known drive the weights out of bounds.
 STEPS_PER_ANSWER, LEAST_STEPS, MOST_PASSES = 1.2, 10, 20
 #: Examples that are passed through the networks at once.
