@@ -22,10 +22,7 @@ from onebit.learners.training.model import Model, mean_belief
 from onebit.learners.training.network import NetworkEnsemble
 from onebit.randomness import generator
 from onebit.raters import CallableRater
-from onebit.records import Answer, Question, TrainingProtocol
-
-#: Answers for each item where no budget is given.
-ANSWERS_PER_ITEM = 2
+from onebit.records import ANSWERS_PER_ITEM, Answer, Question, TrainingProtocol
 
 #: ``answer(index, label)`` says whether ``label`` is right for row ``index``; None for can't tell.
 AnswerFunction = Callable[[int, Any], "bool | Answer | None"]

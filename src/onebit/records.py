@@ -10,6 +10,8 @@ from typing import Literal
 Protocol = Literal["one-shot", "follow-up", "labels"]
 #: How a classifier is trained: one question about each item drawn, or items chosen and asked about until a yes.
 TrainingProtocol = Literal["one-shot", "follow-up"]
+#: Answers for each item where training is given no budget.
+ANSWERS_PER_ITEM = 2
 #: What "best" is about: the items of a table, or the distribution that they were drawn from.
 Population = Literal["pool", "stream"]
 

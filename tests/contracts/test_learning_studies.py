@@ -187,6 +187,8 @@ def test_what_cannot_be_is_refused_and_leaves_no_trace(storage: str) -> None:
     ):
         with pytest.raises(InvalidInputError, match=said):
             create_learning_study(X, "s", **({"labels": LABELS, "storage": storage} | options))
+    with pytest.raises(InvalidInputError, match="there is 1 example"):
+        create_learning_study(["one text"], "s", labels=LABELS, storage=storage)
     with pytest.raises(InvalidInputError, match="it must be numbers"):
         create_learning_study([["a", "b"]], "s", labels=LABELS, storage=storage)
     with Store(storage) as store:

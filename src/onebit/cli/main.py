@@ -26,6 +26,8 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    # Paragraphs are filled to the width of the terminal.
+    rich_markup_mode="markdown",
 )
 app.command()(select)
 app.command()(learn)

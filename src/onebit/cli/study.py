@@ -18,7 +18,13 @@ from rich.table import Table
 from onebit.cli.setting import check_learner, make_setting, read_labels
 from onebit.errors import InvalidInputError
 
-app = typer.Typer(name="study", help="Studies: many raters, for weeks, with nothing lost.", no_args_is_help=True)
+app = typer.Typer(
+    name="study",
+    help="Studies: many raters, for weeks, with nothing lost.",
+    no_args_is_help=True,
+    # Paragraphs are filled to the width of the terminal.
+    rich_markup_mode="markdown",
+)
 
 Name = Annotated[str, typer.Argument(help="Name of the study.")]
 Storage = Annotated[

@@ -13,12 +13,12 @@ from numpy.typing import NDArray
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from onebit.classifier import ANSWERS_PER_ITEM, YesNoClassifier
+from onebit.classifier import YesNoClassifier
 from onebit.cli.labelling import AnswersFile, Person, QuitError, TakenBackError, check_can_ask
 from onebit.cli.terminal import single_keys
 from onebit.errors import InvalidInputError, OnebitError
 from onebit.randomness import generator
-from onebit.records import Answer
+from onebit.records import ANSWERS_PER_ITEM, Answer
 from onebit.tables.data import Data
 
 #: Share of the rows on which the accuracy is measured, where labels are known.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from onebit.errors import InvalidInputError
-from onebit.records import TrainingProtocol, TrainingSetting
+from onebit.records import ANSWERS_PER_ITEM, TrainingProtocol, TrainingSetting
 from onebit.study.about import About, Gold, about_to_json, check_gold, check_raters, described
 from onebit.study.events import Created, TableFacts
 from onebit.study.items import check_images
@@ -16,9 +16,6 @@ from onebit.study.store import Store
 from onebit.study.study import Study
 from onebit.study.training import build_training, features_digest, training_blocks
 from onebit.tables.data import Data, data_of
-
-#: Answers for each item where no budget is given.
-ANSWERS_PER_ITEM = 2
 
 
 def create_learning_study(
@@ -53,6 +50,8 @@ def create_learning_study(
     """
     data = examples if isinstance(examples, Data) else data_of(examples)
     names = tuple(labels)
+    if data.n_items < 2:
+        raise InvalidInputError(f"there is {data.n_items} example; one is asked about and one more is needed")
     if len(set(names)) < max(2, len(names)):
         raise InvalidInputError(
             f"the labels are {', '.join(names) or 'none'}; there must be two or more, all different"
