@@ -42,7 +42,7 @@ Checkpoints = dict[str, tuple[int, ...]]
 ONE_SHOT: Checkpoints = {
     "letter": (1000, 3000, 10_000, 30_000),
     "digits": (300, 1000, 3000),
-    "clinc150": (3000, 10_000),
+    "clinc150": (3000, 10_000, 30_000),
 }
 #: On clinc150 the last is just under two questions for each training item.
 FOLLOW_UP: Checkpoints = {
@@ -56,7 +56,14 @@ def ours(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) ->
     """The built-in networks of YesNoClassifier."""
     model = NetworkEnsemble(on.x.shape[1], on.n_labels, generator(seed, "networks"))
     learner = TrainingLearner(
-        model, on.x, on.n_labels, budget=checkpoints[-1], protocol=setting["protocol"], audit=0, seed=seed
+        model,
+        on.x,
+        on.n_labels,
+        budget=checkpoints[-1],
+        protocol=setting["protocol"],
+        audit=0,
+        near_are_alike=True,
+        seed=seed,
     )
     found = []
     for before, checkpoint in pairwise((0, *checkpoints)):
@@ -89,6 +96,8 @@ SMALL = ("letter", "digits")
 SQUARECB = tuple(f"--squarecb --gamma_scale {scale}" for scale in (1, 10, 100, 1000))
 COVER = ("--cover 4 --nounif", "--cover 4 --nounif --psi 0.01", "--cover 16 --nounif --psi 0.01")
 RATES = (0.5, 2.0)
+LOGISTIC = grid(base=("logistic",), eps_greedy=(0.05, 0.2), C=(0.1, 1.0))
+TREES = grid(base=("trees",), eps_greedy=(0.05, 0.2))
 
 #: In the order in which they are run.
 METHODS = {
@@ -107,11 +116,9 @@ METHODS = {
         rivals.vowpal_wabbit, grid(explore=SQUARECB, rate=RATES, quadratic=(True,)), ("letter",)
     ),
     "VW cover": Method(rivals.vowpal_wabbit, grid(explore=COVER, rate=RATES, quadratic=(False,)), SMALL),
-    "contextualbandits, logistic": Method(rivals.contextual_bandits, grid(base=("logistic",)), SMALL),
-    "contextualbandits, logistic, squares": Method(
-        squared(rivals.contextual_bandits), grid(base=("logistic",)), ("letter",)
-    ),
-    "contextualbandits, trees": Method(rivals.contextual_bandits, grid(base=("trees",)), SMALL),
+    "contextualbandits, logistic": Method(rivals.contextual_bandits, LOGISTIC),
+    "contextualbandits, logistic, squares": Method(squared(rivals.contextual_bandits), LOGISTIC, ("letter",)),
+    "contextualbandits, trees": Method(rivals.contextual_bandits, TREES),
 }
 
 

@@ -201,8 +201,15 @@ def contextual_bandits(on: Data, checkpoints: tuple[int, ...], seed: int, settin
     online: Any = import_module("contextualbandits.online")
     base = ExtraTreesClassifier(N_TREES, random_state=seed)
     if setting["base"] == "logistic":
-        base = LogisticRegression(max_iter=100)
-    policy = online.EpsilonGreedy(base, on.n_labels, assume_unique_reward=True, random_state=seed + 1, njobs=1)
+        base = LogisticRegression(C=setting["C"], max_iter=100)
+    policy = online.EpsilonGreedy(
+        base,
+        on.n_labels,
+        explore_prob=setting["eps_greedy"],
+        assume_unique_reward=True,
+        random_state=seed + 1,
+        njobs=1,
+    )
     rng, asked, found = generator(seed, "first guesses"), np.empty(0, dtype=np.int64), []
     for before, stop in pairwise(refit_times(checkpoints)):
         rows = np.arange(before, stop) % len(on.y)

@@ -101,6 +101,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             target=self.target,
             audit=self.audit,
             delta=self.delta,
+            near_are_alike=self._features is not None,
             seed=self.seed,
         )
         given: list[tuple[int, Any, Answer]] = []

@@ -65,6 +65,7 @@ def build_training(
         target=setting.target,
         audit=setting.audit,
         delta=setting.delta,
+        near_are_alike=True,
         seed=setting.seed,
     )
     if snapshot is not None:

@@ -9,6 +9,23 @@ from onebit.learners.training.model import Floats, Ints
 
 #: Of so many times the items wanted, the most uncertain, those wanted are chosen far from each other.
 CANDIDATES = 3
+#: An item can be settled by few questions if so many of its likeliest labels have this probability together.
+LIKELIEST, SETTLED = 5, 0.3
+
+
+def worth_asking(belief: Floats, n_wanted: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+    """Rows of ``belief`` (n, K) that few questions can settle, and others.
+
+    Of those that can be settled, the most uncertain. The others cost a search among many labels, however much they
+    would teach; as many of them as there are in proportion, at random.
+    """
+    n_likeliest = min(LIKELIEST, belief.shape[1])
+    can_be: NDArray[np.bool_] = np.partition(belief, -n_likeliest, axis=1)[:, -n_likeliest:].sum(axis=1) >= SETTLED
+    settled, others = np.flatnonzero(can_be), np.flatnonzero(~can_be)
+    n_wanted = min(n_wanted, len(belief))
+    n_others = min(others.size, max(round(n_wanted * others.size / max(len(belief), 1)), n_wanted - settled.size))
+    searched: Ints = rng.choice(others, n_others, replace=False)
+    return settled[uncertain_and_diverse(belief[settled], n_wanted - n_others)], searched
 
 
 def margins(belief: Floats) -> Floats:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from onebit.learners.training.model import Bools, Floats, Ints, Model
+from onebit.learners.training.model import Bools, Floats, Ints
 from onebit.records import Answer, EpochPlan, Question
 
 
@@ -75,17 +75,19 @@ def best_possible(belief: Floats, possible: Bools) -> Ints:
     return best
 
 
-def draw_guesses(model: Model, beliefs: Floats, possible: Bools, uniform: Floats) -> tuple[Ints, Floats]:
+def draw_guesses(
+    beliefs: Floats, weights: Floats, gamma: float, possible: Bools, uniform: Floats
+) -> tuple[Ints, Floats]:
     """Labels drawn from the guesses of the members, and the probability with which each was drawn; shape (n,).
 
     With probability 1 - gamma the best possible label of a member drawn by its weight, else any possible label:
     q(a | x) = (1 - gamma) W(x, a) + gamma / |A(x)|, with A(x) the labels that are still possible. ``beliefs`` has shape
-    (M, n, K), ``possible`` (n, K), ``uniform`` (n,).
+    (M, n, K), ``weights`` (M,), ``possible`` (n, K), ``uniform`` (n,).
     """
     rows = np.arange(len(possible))
-    q = model.gamma * possible / possible.sum(axis=1, keepdims=True)
-    for weight, guess in zip(model.weights, best_possible(beliefs, possible), strict=True):
-        q[rows, guess] += (1 - model.gamma) * weight
+    q = gamma * possible / possible.sum(axis=1, keepdims=True)
+    for weight, guess in zip(weights, best_possible(beliefs, possible), strict=True):
+        q[rows, guess] += (1 - gamma) * weight
     below = q.cumsum(axis=1)
     label = (below > uniform[:, None] * below[:, -1:]).argmax(axis=1)
     return label, q[rows, label]

@@ -27,6 +27,7 @@ from onebit.learners.training.audit import Audits
 from onebit.learners.training.epoch import TrainingEpoch, best_possible
 from onebit.learners.training.knowledge import Knowledge, VerifiedLabel
 from onebit.learners.training.model import Bools, Model
+from onebit.learners.training.neighbours import Neighbours
 from onebit.learners.training.planning import FollowUpPlanner, OneShotPlanner, Planner, items_aside
 from onebit.randomness import generator
 from onebit.records import Answer, EpochPlan, Question, RunStatus, Status, TrainingProtocol
@@ -66,7 +67,8 @@ class TrainingLearner(Learner[TrainingResult]):
     Protocols: *one-shot*, one question about each drawn item (the pool is gone through in random order, again and
     again; what is known is not asked); *follow-up*, items chosen by what they teach, labels asked best guess first
     until a yes. ``budget`` answers in all, of which ``audit`` are kept for the interval (None: a twentieth). With
-    ``target``, the run is complete once an audit shows an accuracy of at least that.
+    ``target``, the run is complete once an audit shows an accuracy of at least that. If ``near_are_alike``, ``x`` are
+    dense numbers, and questions also go by what is known of near items (``neighbours.py``).
 
     The interval holds with probability at least 1 - delta for the population of which the pool is a random sample.
     There is no promise on the excess error. Each item has one right label; an item at which a rater can't tell is not
@@ -84,6 +86,7 @@ class TrainingLearner(Learner[TrainingResult]):
         target: float | None = None,
         audit: int | None = None,
         delta: float = 0.05,
+        near_are_alike: bool = False,
         seed: int = 0,
     ) -> None:
         if protocol not in get_args(TrainingProtocol):
@@ -96,11 +99,9 @@ class TrainingLearner(Learner[TrainingResult]):
         trains_on: Bools = np.zeros(n_items, dtype=np.bool_)
         trains_on[shuffled[n_aside:]] = True
         self._known = Knowledge(trains_on, check_n_labels(n_labels))
-        self._planner: Planner = (
-            OneShotPlanner(model, x, self._known, seed)
-            if protocol == "one-shot"
-            else FollowUpPlanner(model, x, self._known, seed, shuffled[n_aside:])
-        )
+        planner = OneShotPlanner if protocol == "one-shot" else FollowUpPlanner
+        neighbours = Neighbours(x, shuffled[n_aside:]) if near_are_alike else None
+        self._planner: Planner = planner(model, x, self._known, shuffled[n_aside:], seed, neighbours)
         self._model, self._x, self._seed = model, x, seed
         self._ledger = Ledger(n_labels)
         #: The plans of all epochs so far.

@@ -10,6 +10,7 @@ Not in the paper, whose potential is about classes that are searched by an oracl
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -30,6 +31,8 @@ PRIOR, MOST_DECAY = 300.0, 1.0
 #: Training steps for each new answer, the least for a call of ``learn``, and the most passes over the examples. With
 #: many labels there are many answers about few examples: steps on what is long known drive the weights out of bounds.
 STEPS_PER_ANSWER, LEAST_STEPS, MOST_PASSES = 1.2, 10, 20
+#: A yes says as much as K noes: at least this share of a batch are examples whose label is known.
+LEAST_YES = 0.5
 #: Examples that are passed through the networks at once.
 CHUNK = 512
 
@@ -76,11 +79,11 @@ class NetworkEnsemble:
         n_steps = max(LEAST_STEPS, min(n_wanted, MOST_PASSES * len(known.x) // BATCH))
         self._n_learned = known.n_answers
         decay = RATE * min(MOST_DECAY, PRIOR / len(known.x))
-        batch = Batch([param.shape for param in self._params])
+        batch, draw = Batch([param.shape for param in self._params]), _drawing(known)
         # The products are small: several threads would wait for each other longer than they work.
         with _threads().limit(limits=1, user_api="blas"):
             for _ in range(n_steps):
-                rows = rng.integers(0, len(known.x), (N_MEMBERS, BATCH))
+                rows = draw(rng)
                 # One mask for the whole batch of a member: as good, and much cheaper, than one for each example.
                 kept = (rng.random((N_MEMBERS, N_HIDDEN)) >= DROPPED) * np.float32(1 / (1 - DROPPED))
                 slopes = batch.slopes(self._params, known, rows, kept)
@@ -125,6 +128,14 @@ class Batch:
         np.matmul(leaving.transpose(0, 2, 1), slope, out=self._slopes[2])
         slope.sum(axis=1, keepdims=True, out=self._slopes[3])
         return self._slopes
+
+
+def _drawing(known: Known) -> Callable[[np.random.Generator], Ints]:
+    """How to draw the rows (M, n) of a batch: evenly, but at least LEAST_YES of them with one label left, if any."""
+    yes = known.possible.sum(axis=1) == 1
+    n_yes = round(BATCH * max(LEAST_YES, yes.mean())) if yes.any() else 0
+    kinds = [(np.flatnonzero(yes), n_yes), (np.flatnonzero(~yes), BATCH - n_yes)]
+    return lambda rng: np.concatenate([rng.choice(rows, (N_MEMBERS, n)) for rows, n in kinds if n], axis=1)
 
 
 @cache

@@ -73,7 +73,7 @@ def adam(param: Array, slope: Array, mean: Array, square: Array, rate: float, ke
     ``kept`` is the factor by which ``param`` is shrunk first; ``decays`` are the shares of the new slope in ``mean``
     and ``square``.
     """
-    step, shrink, tiny = np.float32(rate), np.float32(kept), np.float32(1e-8)
+    step, shrink, tiny = np.float32(rate), np.float32(kept), np.float32(1e-4)
     for i in range(param.size):
         mean[i] += decays[0] * (slope[i] - mean[i])
         square[i] += decays[1] * (slope[i] * slope[i] - square[i])

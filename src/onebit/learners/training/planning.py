@@ -13,10 +13,11 @@ import numpy as np
 
 from onebit.errors import InvalidInputError, check_count
 from onebit.hypotheses.base import Examples
-from onebit.learners.training.choice import uncertain_and_diverse
+from onebit.learners.training.choice import worth_asking
 from onebit.learners.training.epoch import TrainingEpoch, best_possible, draw_guesses
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.model import Bools, Floats, Ints, Model, mean_belief
+from onebit.learners.training.neighbours import Neighbours
 from onebit.randomness import RoundStream, generator
 from onebit.records import EpochPlan
 
@@ -26,15 +27,20 @@ AUDIT_SHARE, MOST_ASIDE = 0.05, 0.2
 MOST_LOOKED_AT = 3000
 #: Follow-up: share of the items of an epoch that are drawn at random and not chosen, to see how it goes.
 RANDOM_SHARE = 0.1
-#: Follow-up: an epoch takes at most so many times the questions that it was planned for.
-MOST_TIMES = 4
+#: Follow-up: most questions about an item in an epoch. What is left without a yes is asked about another time, when
+#: the answers about others have made it easier.
+MOST_EACH = 5
+#: One-shot, with neighbours: share of the questions about the model's own best guess, from which its accuracy is seen.
+OWN_SHARE = 0.1
 
 
 class Planner(ABC):
-    """Plans epochs over the pool ``x``."""
+    """Plans epochs over the pool ``x``; ``shuffled`` are the items trained on, in random order."""
 
-    def __init__(self, model: Model, x: Examples, known: Knowledge, seed: int) -> None:
-        self._model, self._x, self._known, self._seed = model, x, known, seed
+    def __init__(
+        self, model: Model, x: Examples, known: Knowledge, shuffled: Ints, seed: int, neighbours: Neighbours | None
+    ) -> None:
+        self._model, self._x, self._known, self._seed, self._neighbours = model, x, known, seed, neighbours
 
     @abstractmethod
     def train(
@@ -51,8 +57,13 @@ class Planner(ABC):
         return _drawn(number, True, items, fresh, belief.argmax(axis=1), np.ones(items.size), belief)
 
     def belief(self, plan: EpochPlan) -> Floats:
-        """What the model believes of the items of a plan; shape (n, K)."""
-        return mean_belief(self._model, self._x[np.array(plan.items)])
+        """What is believed of the items of a plan; shape (n, K)."""
+        items = np.array(plan.items)
+        return self._pooled(mean_belief(self._model, self._x[items]), items)
+
+    def _pooled(self, beliefs: Floats, items: Ints) -> Floats:
+        """What the model believes of ``items``, shape (..., n, K), together with what their neighbours say."""
+        return beliefs if self._neighbours is None else self._neighbours.pooled(beliefs, items, self._known)
 
     def _adopted(
         self, given: EpochPlan, number: int, audits: bool, items: Ints, fresh: Bools, most_each: int = 1
@@ -69,11 +80,13 @@ class Planner(ABC):
 class OneShotPlanner(Planner):
     """The pool is gone through in random order, again and again; what is known is passed over."""
 
-    def __init__(self, model: Model, x: Examples, known: Knowledge, seed: int) -> None:
-        super().__init__(model, x, known, seed)
+    def __init__(
+        self, model: Model, x: Examples, known: Knowledge, shuffled: Ints, seed: int, neighbours: Neighbours | None
+    ) -> None:
+        super().__init__(model, x, known, shuffled, seed, neighbours)
         self._uniforms = RoundStream(seed, "rounds")
-        self._pass: deque[int] = deque()
-        self._n_passes = self._n_drawn = 0
+        self._pass: deque[int] = deque(shuffled.tolist())
+        self._n_passes, self._n_drawn = 1, 0
 
     def train(
         self, n_questions: int, questions_per_item: float, number: int, given: EpochPlan | None
@@ -86,9 +99,14 @@ class OneShotPlanner(Planner):
         self._n_drawn += items.size
         if given is not None:
             return self._adopted(given, number, False, items, fresh)
-        beliefs = self._model.beliefs(self._x[items])
-        label, propensity = draw_guesses(self._model, beliefs, self._known.possible[items], uniform)
-        belief = np.einsum("m,mnk->nk", self._model.weights, beliefs)
+        beliefs, weights = self._model.beliefs(self._x[items]), self._model.weights
+        belief = np.einsum("m,mnk->nk", weights, beliefs)
+        if self._neighbours is not None:
+            rng, share = generator(self._seed, f"ties of epoch {number}"), self._neighbours.search_share(self._known)
+            alone = self._neighbours.alone(items, self._known, rng)
+            beliefs = np.concatenate([self._pooled(beliefs, items), alone[None], belief[None]])
+            weights = np.append((1 - share - OWN_SHARE) * weights, [share, OWN_SHARE])
+        label, propensity = draw_guesses(beliefs, weights, self._model.gamma, self._known.possible[items], uniform)
         return _drawn(number, False, items, fresh, label, propensity, belief)
 
     def _next_items(self, n_wanted: int) -> Ints:
@@ -105,10 +123,12 @@ class OneShotPlanner(Planner):
 
 
 class FollowUpPlanner(Planner):
-    """Items that would teach most, and some at random; ``shuffled`` are those trained on, in random order."""
+    """Items that would teach most, and some at random."""
 
-    def __init__(self, model: Model, x: Examples, known: Knowledge, seed: int, shuffled: Ints) -> None:
-        super().__init__(model, x, known, seed)
+    def __init__(
+        self, model: Model, x: Examples, known: Knowledge, shuffled: Ints, seed: int, neighbours: Neighbours | None
+    ) -> None:
+        super().__init__(model, x, known, shuffled, seed, neighbours)
         n_random = round(RANDOM_SHARE * shuffled.size)
         #: Kept to be drawn at random; until then they cannot be chosen.
         self._random = deque(shuffled[:n_random].tolist())
@@ -127,25 +147,19 @@ class FollowUpPlanner(Planner):
             if not (np.array_equal(at_random, random) and np.isin(chosen, candidates).all()):
                 raise InvalidInputError(f"epoch {number} of the log asks about items that could not be chosen")
             fresh = np.arange(items.size) < random.size
-            return self._adopted(given, number, False, items, fresh, self._most_each(n_questions, items.size))
-        items, belief = self._choose(random, candidates, n_wanted)
+            return self._adopted(given, number, False, items, fresh, MOST_EACH)
+        items, belief = self._choose(random, candidates, n_wanted, number)
         label = best_possible(belief, self._known.possible[items])
-        fresh, most_each = np.arange(items.size) < random.size, self._most_each(n_questions, items.size)
-        return _drawn(number, False, items, fresh, label, np.ones(items.size), belief, most_each)
-
-    def _most_each(self, n_questions: int, n_items: int) -> int:
-        """Questions about each item, so that the model learns before hard items have used up thousands of answers.
-
-        What is left without a yes is asked about another time. A single item may be asked about to the end: as long
-        as nothing is known, all labels of one item find a yes in half the questions that labels of many items take.
-        """
-        n_labels: int = self._known.possible.shape[1]
-        return math.ceil(max(MOST_TIMES * n_questions, n_labels) / n_items)
+        fresh = np.arange(items.size) < random.size
+        return _drawn(number, False, items, fresh, label, np.ones(items.size), belief, MOST_EACH)
 
     def _to_choose_from(self, n_wanted: int, number: int) -> tuple[Ints, Ints]:
         """Items drawn at random, all of which are asked about, and those to choose the others from."""
         n_random = min(len(self._random), math.ceil(RANDOM_SHARE * n_wanted))
-        candidates = np.flatnonzero(self._known.unknown())
+        unknown = self._known.unknown()
+        if self._neighbours is not None and (unknown & self._neighbours.is_listed).any():
+            unknown &= self._neighbours.is_listed
+        candidates = np.flatnonzero(unknown)
         if candidates.size > MOST_LOOKED_AT:
             rng = generator(self._seed, f"candidates of epoch {number}")
             candidates = rng.choice(candidates, MOST_LOOKED_AT, replace=False)
@@ -153,13 +167,22 @@ class FollowUpPlanner(Planner):
         self._known.trains_on[random] = True
         return random, candidates
 
-    def _choose(self, random: Ints, candidates: Ints, n_wanted: int) -> tuple[Ints, Floats]:
-        """The items that are asked about, and what the model believes of them, given what is possible."""
+    def _choose(self, random: Ints, candidates: Ints, n_wanted: int, number: int) -> tuple[Ints, Floats]:
+        """The items that are asked about, and what is believed of them, given what is possible.
+
+        About those drawn at random the model's own best guess comes first, so that its accuracy is seen.
+        """
         looked_at = np.concatenate([random, candidates])
-        belief = mean_belief(self._model, self._x[looked_at]) * self._known.possible[looked_at]
+        belief = mean_belief(self._model, self._x[looked_at])
+        belief[random.size :] = self._pooled(belief[random.size :], candidates)
+        belief *= self._known.possible[looked_at]
         belief /= np.maximum(belief.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)
-        best = uncertain_and_diverse(belief[random.size :], max(n_wanted - random.size, 0))
-        rows = np.concatenate([np.arange(random.size), random.size + best])
+        rng = generator(self._seed, f"choice of epoch {number}")
+        settled, others = worth_asking(belief[random.size :], max(n_wanted - random.size, 0), rng)
+        if self._neighbours is not None:
+            searched = self._neighbours.alone(candidates[others], self._known, rng)
+            belief[random.size + others] = searched * self._known.possible[candidates[others]]
+        rows = np.concatenate([np.arange(random.size), random.size + others, random.size + settled])
         return looked_at[rows], belief[rows]
 
 

@@ -13,7 +13,7 @@ from onebit.learners.base import run
 from onebit.learners.training.epoch import draw_guesses
 from onebit.learners.training.learner import EPOCH_SHARE, MIN_QUESTIONS, TrainingLearner
 from onebit.learners.training.model import Floats, Known
-from onebit.learners.training.planning import MOST_TIMES
+from onebit.learners.training.planning import MOST_EACH
 from onebit.raters import SimulatedRater
 from onebit.records import Answer, Question, RunStatus, Status, TrainingProtocol
 
@@ -118,9 +118,10 @@ def test_follow_up_learns_before_hard_items_use_up_everything() -> None:
     first = {epoch: next(i for i, each in enumerate(asked) if each.epoch == epoch) for epoch in sizes}
     for epoch, size in sizes.items():
         planned = max(MIN_QUESTIONS, int(EPOCH_SHARE * first[epoch]))
-        # Rounded up for each item.
-        assert size <= max(MOST_TIMES * planned, n_labels) + len(trained.epochs[epoch].items)
-    assert max(sizes.values()) > n_labels // 2
+        assert size <= MOST_EACH * planned
+    times = Counter((question.epoch, question.item) for question in asked)
+    assert max(times.values()) == MOST_EACH
+    assert max(Counter(item for _, item in times).values()) > 1
     assert len({(question.item, question.label) for question in asked}) == len(asked)
 
 
@@ -145,7 +146,7 @@ def test_propensities_are_those_of_the_draw() -> None:
     model, n = Memory(4), 20_000
     possible = np.array([[True, False, True, True]] * n)
     beliefs = model.beliefs(np.zeros(n, dtype=np.int64))
-    label, q = draw_guesses(model, beliefs, possible, np.random.default_rng(3).random(n))
+    label, q = draw_guesses(beliefs, model.weights, model.gamma, possible, np.random.default_rng(3).random(n))
     # The second member's guess, 1, is denied: its best of the rest is the first of those equal.
     expected = np.array([0.8 + 0.2 / 3, 0.0, 0.2 / 3, 0.2 / 3])
     np.testing.assert_allclose(np.bincount(label, minlength=4) / n, expected, atol=0.012)

@@ -1,0 +1,155 @@
+"""What the answers about items say of the items near them, which often have the same label.
+
+Let s_j be the probability that the j-th nearest item has the same label; otherwise let its label be any. Then what is
+known of a neighbour has, for each label k that the item may have, the likelihood
+
+    the neighbour has label c:           s_j [k = c] + (1 - s_j) / K
+    the neighbour has none of labels D:  1 - s_j [k in D] - (1 - s_j) |D| / K
+
+and so has what is not near: if the item has label k, each of the m_k items confirmed to have it is near with a chance
+of about S / n_k, where S = sum_j s_j and n_k is the number of items of that label. That none is near has the likelihood
+exp(-S m_k / n_k), so where nothing known is near, labels not met yet are asked about. For n_k it takes n / K, and m_k /
+n_k is at most the share of items asked about, as far as these are random.
+
+The s_j are learned from the answers, by the rank of the neighbour. With that, one no is a no for a whole neighbourhood:
+with many labels that is the difference between guessing and searching. Not in the paper.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from sklearn.neighbors import NearestNeighbors
+
+from onebit.learners.training.knowledge import Knowledge
+from onebit.learners.training.model import Bools, Floats, Ints
+
+#: Neighbours of each item, and items at most that have neighbours and are neighbours.
+N_NEIGHBOURS, MOST_LISTED = 64, 20_000
+#: A neighbour has the same label with this probability, as long as few pairs are known; this counts as so many pairs.
+FIRST_SAME, PAIRS_BEFORE = 0.7, 4.0
+LEAST_SAME, MOST_SAME = 0.02, 0.97
+#: The share of the neighbours in what is believed, and that of the questions that go by the neighbours alone, at first,
+#: and the confirmed items a label at which they have halved: the more is known, the better is the model.
+FIRST_SHARE, FIRST_SEARCH, HALVED_AT = 0.75, 0.6, 80.0
+#: What breaks ties between labels of which nothing is known, on the scale of logarithms.
+TIES = 1e-3
+
+
+class Neighbours:
+    """The nearest among the items ``listed`` of the pool ``x``, by Euclidean distance. ``x`` must be dense numbers."""
+
+    def __init__(self, x: NDArray[np.floating], listed: Ints) -> None:
+        self._x, self.listed = x, listed[:MOST_LISTED]
+        self.is_listed: Bools = np.zeros(len(x), dtype=np.bool_)
+        self.is_listed[self.listed] = True
+        self._near: Ints | None = None
+
+    def pooled(self, beliefs: Floats, items: Ints, known: Knowledge) -> Floats:
+        """The model's ``beliefs`` (..., n, K) about ``items`` together with what their neighbours say.
+
+        A logarithmic opinion pool: the mean of the logarithms, weighted by the share of each.
+        """
+        share = np.where(self.is_listed[items], FIRST_SHARE * _fading(known), 0.0)[:, None]
+        tiny = np.finfo(np.float32).tiny
+        pooled: Floats = (1 - share) * np.log(np.maximum(beliefs, tiny)) + share * self.log_likelihood(items, known)
+        return _normalised(pooled)
+
+    def alone(self, items: Ints, known: Knowledge, rng: np.random.Generator) -> Floats:
+        """What the neighbours of ``items`` say, shape (n, K); ties are broken at random.
+
+        A model takes labels never met for unlikely; the neighbours do not, so that these are found.
+        """
+        likelihood = self.log_likelihood(items, known)
+        return _normalised(likelihood + TIES * rng.random(likelihood.shape))
+
+    def search_share(self, known: Knowledge) -> float:
+        """The share of the questions that go by the neighbours alone."""
+        return FIRST_SEARCH * _fading(known)
+
+    def log_likelihood(self, items: Ints, known: Knowledge) -> Floats:
+        """The log-likelihood of what is known of the neighbours for each label of each item; shape (n, K)."""
+        found: Floats = np.zeros((len(items), known.possible.shape[1]), dtype=np.float32)
+        label, n_possible = _labels(known.possible)
+        if self.listed.size > 1:
+            same = self.same(known)
+            met = np.bincount(label[label >= 0], minlength=found.shape[1])
+            confirmed_share = np.minimum(known.asked[self.listed].mean(), met * found.shape[1] / self.listed.size)
+            found -= np.outer(self.is_listed[items], same.sum() * confirmed_share)
+            _add_neighbours(items, self.near, label, known.possible, n_possible, same, found)
+        return found
+
+    def same(self, known: Knowledge) -> Floats:
+        """For each rank, the share of the neighbours with the same label among the pairs of which that is known."""
+        rank_of = np.log2(np.arange(self.near.shape[1]) + 1).astype(np.int64)
+        pairs = np.zeros((rank_of[-1] + 1, 2))
+        _count_pairs(self.listed, self.near, _labels(known.possible)[0], known.possible, rank_of, pairs)
+        share = (FIRST_SAME * PAIRS_BEFORE + pairs[:, 1]) / (PAIRS_BEFORE + pairs.sum(axis=1))
+        shares: Floats = share.clip(LEAST_SAME, MOST_SAME)[rank_of]
+        return shares
+
+    @property
+    def near(self) -> Ints:
+        """The neighbours of each item, nearest first, and -1 for those that are not listed; found when first needed."""
+        if self._near is None:
+            n_near = min(N_NEIGHBOURS, self.listed.size - 1)
+            rows = self._x[self.listed]
+            found = NearestNeighbors(n_neighbors=n_near + 1).fit(rows).kneighbors(rows, return_distance=False)
+            itself = found == np.arange(self.listed.size)[:, None]
+            # Among many equal rows an item may not be found itself.
+            itself[~itself.any(axis=1), -1] = True
+            self._near = np.full((len(self._x), n_near), -1, dtype=np.int64)
+            self._near[self.listed] = self.listed[found[~itself].reshape(self.listed.size, n_near)]
+        return self._near
+
+
+def _fading(known: Knowledge) -> float:
+    """From 1, by which the shares of the neighbours are multiplied."""
+    n_known = int((known.possible.sum(axis=1) == 1).sum())
+    return float(1 / (1 + n_known / known.possible.shape[1] / HALVED_AT))
+
+
+def _normalised(logs: Floats) -> Floats:
+    belief: Floats = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    belief /= belief.sum(axis=-1, keepdims=True)
+    return belief
+
+
+def _labels(possible: Bools) -> tuple[Ints, Ints]:
+    """The label of each item, or -1 if several are possible, and the number that are."""
+    n_possible = possible.sum(axis=1)
+    return np.where(n_possible == 1, possible.argmax(axis=1), -1), n_possible
+
+
+@njit(cache=True, nogil=True)
+def _add_neighbours(
+    items: Ints, near: Ints, label: Ints, possible: Bools, n_possible: Ints, same: Floats, found: Floats
+) -> None:
+    """Add to ``found`` (n, K) the log-likelihood of each neighbour, up to a constant for each item."""
+    n_labels = possible.shape[1]
+    for row in range(items.size):
+        for rank in range(near.shape[1]):
+            other, s = near[items[row], rank], same[rank]
+            if other < 0:
+                break
+            if label[other] >= 0:
+                found[row, label[other]] += np.log1p(s * n_labels / (1 - s))
+            elif 0 < n_possible[other] < n_labels:
+                denied = 1 - n_possible[other] / n_labels
+                less = np.log((1 - s) * (1 - denied)) - np.log(1 - (1 - s) * denied)
+                for k in range(n_labels):
+                    if not possible[other, k]:
+                        found[row, k] += less
+
+
+@njit(cache=True, nogil=True)
+def _count_pairs(items: Ints, near: Ints, label: Ints, possible: Bools, rank_of: Ints, pairs: Floats) -> None:
+    """Count in ``pairs`` (ranks, 2) the neighbours with another label, and those with the same."""
+    for item in items:
+        for rank in range(near.shape[1]):
+            theirs = label[near[item, rank]]
+            if theirs >= 0 and label[item] == theirs:
+                pairs[rank_of[rank], 1] += 1
+            elif theirs >= 0 and not possible[item, theirs]:
+                pairs[rank_of[rank], 0] += 1

@@ -1,0 +1,45 @@
+"""Which items are asked about: of those that few questions can settle the least certain, and others at random."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from onebit.learners.training.choice import margins, uncertain_and_diverse, worth_asking
+
+
+def test_the_margin_is_between_the_two_likeliest() -> None:
+    belief = np.array([[0.5, 0.2, 0.3], [0.1, 0.8, 0.1]])
+    np.testing.assert_allclose(margins(belief), [0.2, 0.7])
+    np.testing.assert_allclose(margins(np.ones((3, 1))), 1.0)
+
+
+def test_near_duplicates_are_not_chosen_together() -> None:
+    belief = np.array([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.52, 0.48], [0.9, 0.1, 0.0], [1.0, 0.0, 0.0]])
+    assert set(uncertain_and_diverse(belief, 2).tolist()) == {0, 2}
+
+
+def test_items_that_cost_a_search_are_drawn_at_random_and_in_proportion() -> None:
+    n_labels = 50
+    certain = np.full((60, n_labels), 0.1 / 49)
+    certain[:, 3] = 0.9
+    torn = np.full((60, n_labels), 0.2 / 48)
+    torn[:, :2] = 0.4
+    unknown = np.full((80, n_labels), 1 / n_labels)
+    belief, drawn = np.concatenate([certain, torn, unknown]), set()
+    for seed in range(30):
+        settled, others = worth_asking(belief, 20, np.random.default_rng(seed))
+        assert settled.size == 12
+        assert others.size == 8
+        # The torn come before the certain.
+        assert ((settled >= 60) & (settled < 120)).all()
+        assert (others >= 120).all()
+        drawn |= set(others.tolist())
+    assert len(drawn) > 70
+
+
+def test_all_are_chosen_if_all_are_wanted() -> None:
+    belief = np.concatenate([np.eye(9)[:4], np.full((5, 9), 1 / 9)])
+    # Five of nine equal labels are more than the share that counts as settled.
+    settled, others = worth_asking(belief, 20, np.random.default_rng(0))
+    assert sorted([*settled.tolist(), *others.tolist()]) == list(range(9))
+    assert worth_asking(belief[:0], 3, np.random.default_rng(0))[0].size == 0

@@ -1,0 +1,135 @@
+"""What neighbours say, against the formulas written out, and what it is worth."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onebit.learners.base import run
+from onebit.learners.training import neighbours
+from onebit.learners.training.knowledge import Knowledge
+from onebit.learners.training.learner import TrainingLearner
+from onebit.learners.training.model import Floats, Known
+from onebit.learners.training.neighbours import Neighbours
+from onebit.raters import SimulatedRater
+from onebit.records import Answer, Question, TrainingProtocol
+
+N_ITEMS, N_LABELS = 60, 7
+
+
+def some_knowledge(rng: np.random.Generator) -> Knowledge:
+    """A third confirmed, a third with some labels denied, a third not asked about."""
+    known, truth = Knowledge(np.ones(N_ITEMS, dtype=np.bool_), N_LABELS), rng.integers(0, N_LABELS, N_ITEMS)
+    for item in range(2 * N_ITEMS // 3):
+        if item % 2:
+            known.take_in(Question(item, item, int(truth[item]), 1.0, 0), Answer.YES)
+        else:
+            for label in rng.permutation(np.delete(np.arange(N_LABELS), truth[item]))[: rng.integers(1, 5)]:
+                known.possible[item, label] = False
+                known.take_in(Question(item, item, int(label), 1.0, 0), Answer.NO)
+    return known
+
+
+def nearest(x: np.ndarray, listed: np.ndarray) -> dict[int, list[int]]:
+    """For each listed item the others, nearest first."""
+
+    distance = np.linalg.norm(x[:, None] - x, axis=2)
+    distance[:, np.setdiff1d(np.arange(len(x)), listed)] = np.inf
+    np.fill_diagonal(distance, np.inf)
+    return {item: distance[item].argsort()[: listed.size - 1].tolist() for item in listed.tolist()}
+
+
+def test_neighbours_are_the_nearest_of_those_listed() -> None:
+    rng = np.random.default_rng(0)
+    x, listed = rng.standard_normal((100, 3)).astype(np.float32), rng.permutation(100)[:80]
+    near = Neighbours(x, listed).near
+    assert near.shape == (100, neighbours.N_NEIGHBOURS)
+    for item, others in nearest(x, listed).items():
+        assert near[item].tolist() == others[: neighbours.N_NEIGHBOURS]
+    assert (near[np.setdiff1d(np.arange(100), listed)] == -1).all()
+
+
+def test_equal_rows_are_never_their_own_neighbours() -> None:
+    near = Neighbours(np.zeros((200, 2), dtype=np.float32), np.arange(200)).near
+    assert not (near == np.arange(200)[:, None]).any()
+
+
+def test_only_so_many_items_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(neighbours, "MOST_LISTED", 30)
+    rng = np.random.default_rng(1)
+    order, known = rng.permutation(N_ITEMS), some_knowledge(rng)
+    few = Neighbours(rng.standard_normal((N_ITEMS, 3)).astype(np.float32), order)
+    assert np.array_equal(np.flatnonzero(few.is_listed), np.sort(order[:30]))
+    beliefs = rng.dirichlet(np.ones(N_LABELS), N_ITEMS)
+    pooled = few.pooled(beliefs, np.arange(N_ITEMS), known)
+    np.testing.assert_allclose(pooled[order[30:]], beliefs[order[30:]], rtol=1e-5)
+    assert not np.isclose(pooled[order[:30]], beliefs[order[:30]]).all()
+
+
+def test_the_likelihood_is_that_of_the_formulas() -> None:
+    rng = np.random.default_rng(2)
+    x, known = rng.standard_normal((N_ITEMS, 3)).astype(np.float32), some_knowledge(rng)
+    found = Neighbours(x, np.arange(N_ITEMS))
+    same, near = found.same(known), nearest(x, np.arange(N_ITEMS))
+    confirmed = {each.item: each.label for each in known.verified}
+    met = np.bincount(list(confirmed.values()), minlength=N_LABELS)
+    expected = np.zeros((N_ITEMS, N_LABELS))
+    for item in range(N_ITEMS):
+        for k in range(N_LABELS):
+            expected[item, k] = -same.sum() * min(known.asked.mean(), met[k] * N_LABELS / N_ITEMS)
+            for s, other in zip(same, near[item], strict=False):
+                if other in confirmed:
+                    likelihood = s * (k == confirmed[other]) + (1 - s) / N_LABELS
+                else:
+                    denied = ~known.possible[other]
+                    likelihood = 1 - s * denied[k] - (1 - s) * denied.sum() / N_LABELS
+                expected[item, k] += np.log(likelihood)
+    likelihood = found.log_likelihood(np.arange(N_ITEMS), known)
+    # Both up to a constant for each item.
+    likelihood, expected = (of - of.mean(axis=1, keepdims=True) for of in (likelihood, expected))
+    np.testing.assert_allclose(likelihood, expected, atol=1e-4)
+
+
+def test_how_often_neighbours_agree_is_learned() -> None:
+    rng = np.random.default_rng(3)
+    y = np.repeat(np.arange(N_LABELS), 100)
+    apart = (100.0 * np.eye(N_LABELS)[y] + rng.standard_normal((700, N_LABELS))).astype(np.float32)
+    known = Knowledge(np.ones(700, dtype=np.bool_), N_LABELS)
+    for item in rng.permutation(700)[:400]:
+        known.take_in(Question(0, int(item), int(y[item]), 1.0, 0), Answer.YES)
+    assert (Neighbours(apart, np.arange(700)).same(known) > 0.95).all()
+    mixed = rng.standard_normal((700, 3)).astype(np.float32)
+    assert (Neighbours(mixed, np.arange(700)).same(known) < 0.4).all()
+
+
+class Clueless:
+    """A model that believes in the first label and never learns."""
+
+    gamma = 0.0
+    weights = np.ones(1)
+
+    def beliefs(self, x: np.ndarray) -> Floats:
+        belief = np.full((1, len(x), 40), 0.5 / 39)
+        belief[:, :, 0] = 0.5
+        return belief
+
+    def learn(self, known: Known, rng: np.random.Generator) -> None:
+        pass
+
+
+@pytest.mark.parametrize("protocol", ["one-shot", "follow-up"])
+def test_many_labels_are_found_through_neighbours(protocol: TrainingProtocol) -> None:
+    """40 groups of 30: whatever the model believes, neighbours find the labels; its twin without them does not."""
+    rng = np.random.default_rng(4)
+    truth = np.repeat(np.arange(40), 30)
+    x = (4 * rng.standard_normal((40, 8))[truth] + rng.standard_normal((1200, 8))).astype(np.float32)
+
+    def n_confirmed(near_are_alike: bool) -> int:
+        trained = TrainingLearner(
+            Clueless(), x, 40, budget=2000, protocol=protocol, audit=0, near_are_alike=near_are_alike
+        )
+        return len(run(trained, SimulatedRater(truth)).verified)
+
+    # Guessing confirms a label in about 20 questions at best.
+    assert n_confirmed(near_are_alike=True) > 4 * 2000 / 20
+    assert n_confirmed(near_are_alike=False) < 2 * 2000 / 20
