@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onebit.learners.base import run
-from onebit.learners.training import neighbours
+from onebit.learners.training import neighbours, planning
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Floats, Known
@@ -133,3 +133,29 @@ def test_many_labels_are_found_through_neighbours(protocol: TrainingProtocol) ->
     # Guessing confirms a label in about 20 questions at best.
     assert n_confirmed(near_are_alike=True) > 4 * 2000 / 20
     assert n_confirmed(near_are_alike=False) < 2 * 2000 / 20
+
+
+@pytest.mark.parametrize("own_share", [planning.OWN_SHARE, 0.0])
+def test_the_accuracy_of_the_model_is_seen_though_neighbours_ask(
+    own_share: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The model is right on a tenth, which the neighbours never expect; without questions of its own it is not seen."""
+    monkeypatch.setattr(planning, "OWN_SHARE", own_share)
+    rng = np.random.default_rng(5)
+    group = 1 + rng.integers(0, 3, 6000)
+    truth = np.where(rng.random(6000) < 0.1, 0, group)
+    x = (20 * rng.standard_normal((4, 8))[group] + rng.standard_normal((6000, 8))).astype(np.float32)
+    trained = TrainingLearner(Clueless(), x, 40, budget=6000, protocol="one-shot", audit=0, near_are_alike=True)
+    counted: list[float] = []
+
+    def rater(question: Question) -> Answer | int:
+        answer = SimulatedRater(truth)(question)
+        counted.append((question.label == 0 and answer is Answer.YES) / question.propensity)
+        return answer
+
+    run(trained, rater)
+    # Each item comes once. A hit counts at most 10, so the mean of 6,000 has a standard deviation below .013.
+    if own_share:
+        assert np.mean(counted) == pytest.approx(0.1, abs=4 * 0.013)
+    else:
+        assert np.mean(counted) < 0.1 - 4 * 0.013

@@ -93,3 +93,13 @@ def test_the_same_seed_gives_the_same_model() -> None:
         model.learn(known, np.random.default_rng(6))
         beliefs.append(model.beliefs(x))
     np.testing.assert_array_equal(beliefs[0], beliefs[1])
+
+
+@pytest.mark.parametrize(("n_yes", "share"), [(0, 0.0), (2, 0.5), (80, 0.8), (100, 1.0)])
+def test_half_of_a_batch_has_a_known_label_if_any_has(n_yes: int, share: float) -> None:
+    possible = np.ones((100, 4), dtype=np.bool_)
+    possible[:n_yes, 1:] = False
+    draw = network._drawing(Known(np.zeros((100, 6), dtype=np.float32), possible, np.zeros(100), n_answers=100))
+    rows = draw(np.random.default_rng(0))
+    assert rows.shape == (network.N_MEMBERS, network.BATCH)
+    assert (rows < n_yes).mean() == pytest.approx(share, abs=0.01)
