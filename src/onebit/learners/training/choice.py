@@ -19,13 +19,25 @@ def worth_asking(belief: Floats, n_wanted: int, rng: np.random.Generator) -> tup
     Of those that can be settled, the most uncertain. The others cost a search among many labels, however much they
     would teach; as many of them as there are in proportion, at random.
     """
-    n_likeliest = min(LIKELIEST, belief.shape[1])
-    can_be: NDArray[np.bool_] = np.partition(belief, -n_likeliest, axis=1)[:, -n_likeliest:].sum(axis=1) >= SETTLED
-    settled, others = np.flatnonzero(can_be), np.flatnonzero(~can_be)
+    can_be = can_be_settled(belief)
+    quick, others = np.flatnonzero(can_be), np.flatnonzero(~can_be)
     n_wanted = min(n_wanted, len(belief))
-    n_others = min(others.size, max(round(n_wanted * others.size / max(len(belief), 1)), n_wanted - settled.size))
-    searched: Ints = rng.choice(others, n_others, replace=False)
-    return settled[uncertain_and_diverse(belief[settled], n_wanted - n_others)], searched
+    n_others = min(others.size, max(round(n_wanted * others.size / max(len(belief), 1)), n_wanted - quick.size))
+    return quick[uncertain_and_diverse(belief[quick], n_wanted - n_others)], rng.choice(others, n_others, replace=False)
+
+
+def can_be_settled(belief: Floats) -> NDArray[np.bool_]:
+    """Which rows of ``belief`` (n, K) few questions can settle."""
+    n_likeliest = min(LIKELIEST, belief.shape[1])
+    likely: NDArray[np.bool_] = np.partition(belief, -n_likeliest, axis=1)[:, -n_likeliest:].sum(axis=1) >= SETTLED
+    return likely
+
+
+def given_possible(belief: Floats, possible: NDArray[np.bool_]) -> Floats:
+    """``belief`` (n, K) given that the label is among those possible."""
+    left: Floats = belief * possible
+    left /= np.maximum(left.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)
+    return left
 
 
 def margins(belief: Floats) -> Floats:

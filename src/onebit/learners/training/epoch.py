@@ -15,7 +15,7 @@ from onebit.records import Answer, EpochPlan, Question
 class TrainingEpoch:
     """An epoch, and which of its places come next.
 
-    ``belief`` (n, K) is what the model believes of the items; None for a plan out of a log, until it is needed.
+    ``belief`` (n, K) is what is believed of the items; None for a plan out of a log, until it is needed.
     ``next_label`` is None where it is the likeliest that is left. At most ``most_each`` questions are asked about an
     item.
     """

@@ -48,6 +48,11 @@ class Knowledge:
             self._confirmed_weight[item] = 1 / question.propensity
             self.verified.append(VerifiedLabel(item, label, question.id))
 
+    @property
+    def n_known(self) -> int:
+        """The number of items with one label left."""
+        return int((self.possible.sum(axis=1) == 1).sum())
+
     def unknown(self) -> Bools:
         """Which items are trained on and have more than one label that is possible."""
         unknown: Bools = self.trains_on & ~self._dropped & (self.possible.sum(axis=1) > 1)

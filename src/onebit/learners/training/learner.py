@@ -66,9 +66,10 @@ class TrainingLearner(Learner[TrainingResult]):
 
     Protocols: *one-shot*, one question about each drawn item (the pool is gone through in random order, again and
     again; what is known is not asked); *follow-up*, items chosen by what they teach, labels asked best guess first
-    until a yes. ``budget`` answers in all, of which ``audit`` are kept for the interval (None: a twentieth). With
-    ``target``, the run is complete once an audit shows an accuracy of at least that. If ``near_are_alike``, ``x`` are
-    dense numbers, and questions also go by what is known of near items (``neighbours.py``).
+    until a yes, a few at a time. ``budget`` answers in all, of which ``audit`` are kept for the interval (None: a
+    twentieth). With ``target``, the run is complete once an audit shows an accuracy of at least that. If
+    ``near_are_alike``, ``x`` are dense numbers, and questions also go by what is known of near items
+    (``neighbours.py``).
 
     The interval holds with probability at least 1 - delta for the population of which the pool is a random sample.
     There is no promise on the excess error. Each item has one right label; an item at which a rater can't tell is not
@@ -100,7 +101,9 @@ class TrainingLearner(Learner[TrainingResult]):
         trains_on[shuffled[n_aside:]] = True
         self._known = Knowledge(trains_on, check_n_labels(n_labels))
         planner = OneShotPlanner if protocol == "one-shot" else FollowUpPlanner
-        neighbours = Neighbours(x, shuffled[n_aside:]) if near_are_alike else None
+        # Of a large pool those have neighbours that are asked about first; follow-up keeps its first for later.
+        listed = shuffled[n_aside:] if protocol == "one-shot" else shuffled[n_aside:][::-1]
+        neighbours = Neighbours(x, listed) if near_are_alike else None
         self._planner: Planner = planner(model, x, self._known, shuffled[n_aside:], seed, neighbours)
         self._model, self._x, self._seed = model, x, seed
         self._ledger = Ledger(n_labels)
@@ -238,7 +241,13 @@ class TrainingLearner(Learner[TrainingResult]):
         if planned is not None:
             return planned
         if epoch.belief is None:
+            # The noes of this epoch came after its plan was made.
+            asked = [self._ledger.questions[number] for number in epoch.place_of]
+            denied = [(each.item, each.label) for each in asked if self._ledger.answers[each.id] is Answer.NO]
+            at = tuple(np.array(denied, dtype=np.int64).reshape(-1, 2).T)
+            self._known.possible[at] = True
             epoch.belief = self._planner.belief(epoch.plan)
+            self._known.possible[at] = False
         return int(best_possible(epoch.belief[place], self._known.possible[epoch.plan.items[place]]))
 
     def _may_be_next(self, epoch: TrainingEpoch, label: int) -> bool:

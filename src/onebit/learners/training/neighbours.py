@@ -30,9 +30,11 @@ N_NEIGHBOURS, MOST_LISTED = 64, 20_000
 #: A neighbour has the same label with this probability, as long as few pairs are known; this counts as so many pairs.
 FIRST_SAME, PAIRS_BEFORE = 0.7, 4.0
 LEAST_SAME, MOST_SAME = 0.02, 0.97
-#: The share of the neighbours in what is believed, and that of the questions that go by the neighbours alone, at first,
-#: and the confirmed items a label at which they have halved: the more is known, the better is the model.
-FIRST_SHARE, FIRST_SEARCH, HALVED_AT = 0.75, 0.6, 80.0
+#: The share of the neighbours in what is believed, at first, and the known items a label at which it has halved: the
+#: more is known, the better is the model.
+FIRST_SHARE, HALVED_AT = 0.75, 80.0
+#: One-shot: the same for the share of the questions that go by the neighbours alone.
+FIRST_SEARCH, SEARCH_HALVED_AT = 0.9, 10.0
 #: What breaks ties between labels of which nothing is known, on the scale of logarithms.
 TIES = 1e-3
 
@@ -44,29 +46,31 @@ class Neighbours:
         self._x, self.listed = x, listed[:MOST_LISTED]
         self.is_listed: Bools = np.zeros(len(x), dtype=np.bool_)
         self.is_listed[self.listed] = True
-        self._near: Ints | None = None
+        self._near: NDArray[np.int32] | None = None
 
     def pooled(self, beliefs: Floats, items: Ints, known: Knowledge) -> Floats:
         """The model's ``beliefs`` (..., n, K) about ``items`` together with what their neighbours say.
 
-        A logarithmic opinion pool: the mean of the logarithms, weighted by the share of each.
+        A logarithmic opinion pool: the mean of the logarithms, weighted by the share of each. Where neighbours say
+        nothing it is flatter than what the model believes.
         """
-        share = np.where(self.is_listed[items], FIRST_SHARE * _fading(known), 0.0)[:, None]
+        share = np.where(self.is_listed[items], FIRST_SHARE * _fading(known, HALVED_AT), 0.0)[:, None]
         tiny = np.finfo(np.float32).tiny
         pooled: Floats = (1 - share) * np.log(np.maximum(beliefs, tiny)) + share * self.log_likelihood(items, known)
         return _normalised(pooled)
 
-    def alone(self, items: Ints, known: Knowledge, rng: np.random.Generator) -> Floats:
-        """What the neighbours of ``items`` say, shape (n, K); ties are broken at random.
+    def alone(self, belief: Floats, items: Ints, known: Knowledge, rng: np.random.Generator) -> Floats:
+        """What the neighbours of ``items`` say, shape (n, K), ties broken at random; ``belief`` where there are none.
 
         A model takes labels never met for unlikely; the neighbours do not, so that these are found.
         """
         likelihood = self.log_likelihood(items, known)
-        return _normalised(likelihood + TIES * rng.random(likelihood.shape))
+        said = _normalised(likelihood + TIES * rng.random(likelihood.shape))
+        return np.where(self.is_listed[items, None], said, belief)
 
     def search_share(self, known: Knowledge) -> float:
         """The share of the questions that go by the neighbours alone."""
-        return FIRST_SEARCH * _fading(known)
+        return FIRST_SEARCH * _fading(known, SEARCH_HALVED_AT)
 
     def log_likelihood(self, items: Ints, known: Knowledge) -> Floats:
         """The log-likelihood of what is known of the neighbours for each label of each item; shape (n, K)."""
@@ -74,14 +78,15 @@ class Neighbours:
         label, n_possible = _labels(known.possible)
         if self.listed.size > 1:
             same = self.same(known)
-            met = np.bincount(label[label >= 0], minlength=found.shape[1])
+            met = np.bincount(label[self.listed][label[self.listed] >= 0], minlength=found.shape[1])
             confirmed_share = np.minimum(known.asked[self.listed].mean(), met * found.shape[1] / self.listed.size)
             found -= np.outer(self.is_listed[items], same.sum() * confirmed_share)
             _add_neighbours(items, self.near, label, known.possible, n_possible, same, found)
         return found
 
     def same(self, known: Knowledge) -> Floats:
-        """For each rank, the share of the neighbours with the same label among the pairs of which that is known."""
+        """For each rank, the share of neighbours of about that rank that have the same label, as far as is known."""
+        # Ranks 1, 2 to 3, 4 to 7 and so on are counted together.
         rank_of = np.log2(np.arange(self.near.shape[1]) + 1).astype(np.int64)
         pairs = np.zeros((rank_of[-1] + 1, 2))
         _count_pairs(self.listed, self.near, _labels(known.possible)[0], known.possible, rank_of, pairs)
@@ -90,7 +95,7 @@ class Neighbours:
         return shares
 
     @property
-    def near(self) -> Ints:
+    def near(self) -> NDArray[np.int32]:
         """The neighbours of each item, nearest first, and -1 for those that are not listed; found when first needed."""
         if self._near is None:
             n_near = min(N_NEIGHBOURS, self.listed.size - 1)
@@ -99,15 +104,14 @@ class Neighbours:
             itself = found == np.arange(self.listed.size)[:, None]
             # Among many equal rows an item may not be found itself.
             itself[~itself.any(axis=1), -1] = True
-            self._near = np.full((len(self._x), n_near), -1, dtype=np.int64)
+            self._near = np.full((len(self._x), n_near), -1, dtype=np.int32)
             self._near[self.listed] = self.listed[found[~itself].reshape(self.listed.size, n_near)]
         return self._near
 
 
-def _fading(known: Knowledge) -> float:
-    """From 1, by which the shares of the neighbours are multiplied."""
-    n_known = int((known.possible.sum(axis=1) == 1).sum())
-    return float(1 / (1 + n_known / known.possible.shape[1] / HALVED_AT))
+def _fading(known: Knowledge, halved_at: float) -> float:
+    """A factor that begins at 1 and is one half at so many known items a label."""
+    return 1 / (1 + known.n_known / int(known.possible.shape[1]) / halved_at)
 
 
 def _normalised(logs: Floats) -> Floats:
@@ -124,7 +128,7 @@ def _labels(possible: Bools) -> tuple[Ints, Ints]:
 
 @njit(cache=True, nogil=True)
 def _add_neighbours(
-    items: Ints, near: Ints, label: Ints, possible: Bools, n_possible: Ints, same: Floats, found: Floats
+    items: Ints, near: NDArray[np.int32], label: Ints, possible: Bools, n_possible: Ints, same: Floats, found: Floats
 ) -> None:
     """Add to ``found`` (n, K) the log-likelihood of each neighbour, up to a constant for each item."""
     n_labels = possible.shape[1]
@@ -144,7 +148,9 @@ def _add_neighbours(
 
 
 @njit(cache=True, nogil=True)
-def _count_pairs(items: Ints, near: Ints, label: Ints, possible: Bools, rank_of: Ints, pairs: Floats) -> None:
+def _count_pairs(
+    items: Ints, near: NDArray[np.int32], label: Ints, possible: Bools, rank_of: Ints, pairs: Floats
+) -> None:
     """Count in ``pairs`` (ranks, 2) the neighbours with another label, and those with the same."""
     for item in items:
         for rank in range(near.shape[1]):

@@ -2,7 +2,8 @@
 
 An answer leaves a set of possible labels: the one confirmed, or all but those denied. The loss of an example is
 -log(probability of that set): the usual one after a yes, -log(1 - p) after a no. So every answer teaches, and since the
-choice of a question depends on the example and earlier answers only, no importance weight is needed. Members differ in
+choice of a question depends on the example and earlier answers only, no importance weight is needed. (Known labels are
+drawn more often than their share, where they are few: with many labels noes would drown them.) Members differ in
 where they start and in what they see; where they still differ in what they predict, there is something to ask.
 
 Not in the paper, whose potential is about classes that are searched by an oracle: see ``estimator.py`` for that.
@@ -31,7 +32,7 @@ PRIOR, MOST_DECAY = 300.0, 1.0
 #: Training steps for each new answer, the least for a call of ``learn``, and the most passes over the examples. With
 #: many labels there are many answers about few examples: steps on what is long known drive the weights out of bounds.
 STEPS_PER_ANSWER, LEAST_STEPS, MOST_PASSES = 1.2, 10, 20
-#: A yes says as much as K noes: at least this share of a batch are examples whose label is known.
+#: At least this share of a batch are examples whose label is known.
 LEAST_YES = 0.5
 #: Examples that are passed through the networks at once.
 CHUNK = 512
@@ -131,9 +132,9 @@ class Batch:
 
 
 def _drawing(known: Known) -> Callable[[np.random.Generator], Ints]:
-    """How to draw the rows (M, n) of a batch: evenly, but at least LEAST_YES of them with one label left, if any."""
+    """How to draw the rows (M, n) of a batch: evenly, but at least LEAST_YES with one label left, and one with more."""
     yes = known.possible.sum(axis=1) == 1
-    n_yes = round(BATCH * max(LEAST_YES, yes.mean())) if yes.any() else 0
+    n_yes = min(round(BATCH * max(LEAST_YES, yes.mean())), BATCH - int(not yes.all())) if yes.any() else 0
     kinds = [(np.flatnonzero(yes), n_yes), (np.flatnonzero(~yes), BATCH - n_yes)]
     return lambda rng: np.concatenate([rng.choice(rows, (N_MEMBERS, n)) for rows, n in kinds if n], axis=1)
 

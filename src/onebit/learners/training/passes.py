@@ -73,8 +73,9 @@ def adam(param: Array, slope: Array, mean: Array, square: Array, rate: float, ke
     ``kept`` is the factor by which ``param`` is shrunk first; ``decays`` are the shares of the new slope in ``mean``
     and ``square``.
     """
-    step, shrink, tiny = np.float32(rate), np.float32(kept), np.float32(1e-4)
+    # Not 1e-8: where all is learned, slopes vanish, and steps of full length in their noise drive the weights away.
+    step, shrink, least = np.float32(rate), np.float32(kept), np.float32(1e-4)
     for i in range(param.size):
         mean[i] += decays[0] * (slope[i] - mean[i])
         square[i] += decays[1] * (slope[i] * slope[i] - square[i])
-        param[i] = param[i] * shrink - step * mean[i] / (np.sqrt(square[i]) + tiny)
+        param[i] = param[i] * shrink - step * mean[i] / (np.sqrt(square[i]) + least)

@@ -13,7 +13,7 @@ import numpy as np
 
 from onebit.errors import InvalidInputError, check_count
 from onebit.hypotheses.base import Examples
-from onebit.learners.training.choice import worth_asking
+from onebit.learners.training.choice import can_be_settled, given_possible, worth_asking
 from onebit.learners.training.epoch import TrainingEpoch, best_possible, draw_guesses
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.model import Bools, Floats, Ints, Model, mean_belief
@@ -28,14 +28,15 @@ MOST_LOOKED_AT = 3000
 #: Follow-up: share of the items of an epoch that are drawn at random and not chosen, to see how it goes.
 RANDOM_SHARE = 0.1
 #: Follow-up: most questions about an item in an epoch. What is left without a yes is asked about another time, when
-#: the answers about others have made it easier.
-MOST_EACH = 5
+#: the answers about others have made it easier; but not as long as so few items are known for each label: then all
+#: labels of one item find a yes in half the questions that labels of many items take.
+MOST_EACH, FEW_KNOWN = 5, 0.5
 #: One-shot, with neighbours: share of the questions about the model's own best guess, from which its accuracy is seen.
-OWN_SHARE = 0.1
+OWN_SHARE = 0.05
 
 
 class Planner(ABC):
-    """Plans epochs over the pool ``x``; ``shuffled`` are the items trained on, in random order."""
+    """Plans epochs over the pool ``x``, of which ``shuffled`` are trained on, in random order."""
 
     def __init__(
         self, model: Model, x: Examples, known: Knowledge, shuffled: Ints, seed: int, neighbours: Neighbours | None
@@ -54,12 +55,12 @@ class Planner(ABC):
         if given is not None:
             return self._adopted(given, number, True, items, fresh)
         belief = mean_belief(self._model, self._x[items])
-        return _drawn(number, True, items, fresh, belief.argmax(axis=1), np.ones(items.size), belief)
+        guess = belief.argmax(axis=1)
+        return _drawn(number, True, items, fresh, guess, np.ones(items.size), guess, belief)
 
     def belief(self, plan: EpochPlan) -> Floats:
-        """What is believed of the items of a plan; shape (n, K)."""
-        items = np.array(plan.items)
-        return self._pooled(mean_belief(self._model, self._x[items]), items)
+        """What was believed of the items of a plan when it was made, if known is what was known then; shape (n, K)."""
+        return mean_belief(self._model, self._x[np.array(plan.items)])
 
     def _pooled(self, beliefs: Floats, items: Ints) -> Floats:
         """What the model believes of ``items``, shape (..., n, K), together with what their neighbours say."""
@@ -103,11 +104,11 @@ class OneShotPlanner(Planner):
         belief = np.einsum("m,mnk->nk", weights, beliefs)
         if self._neighbours is not None:
             rng, share = generator(self._seed, f"ties of epoch {number}"), self._neighbours.search_share(self._known)
-            alone = self._neighbours.alone(items, self._known, rng)
+            alone = self._neighbours.alone(belief, items, self._known, rng)
             beliefs = np.concatenate([self._pooled(beliefs, items), alone[None], belief[None]])
             weights = np.append((1 - share - OWN_SHARE) * weights, [share, OWN_SHARE])
         label, propensity = draw_guesses(beliefs, weights, self._model.gamma, self._known.possible[items], uniform)
-        return _drawn(number, False, items, fresh, label, propensity, belief)
+        return _drawn(number, False, items, fresh, label, propensity, belief.argmax(axis=1), belief)
 
     def _next_items(self, n_wanted: int) -> Ints:
         """The next unknown items of this pass, or of a new one; none if all are known."""
@@ -147,11 +148,17 @@ class FollowUpPlanner(Planner):
             if not (np.array_equal(at_random, random) and np.isin(chosen, candidates).all()):
                 raise InvalidInputError(f"epoch {number} of the log asks about items that could not be chosen")
             fresh = np.arange(items.size) < random.size
-            return self._adopted(given, number, False, items, fresh, MOST_EACH)
-        items, belief = self._choose(random, candidates, n_wanted, number)
-        label = best_possible(belief, self._known.possible[items])
+            return self._adopted(given, number, False, items, fresh, self._most_each())
+        items, first, belief = self._choose(random, candidates, n_wanted, number)
         fresh = np.arange(items.size) < random.size
-        return _drawn(number, False, items, fresh, label, np.ones(items.size), belief, MOST_EACH)
+        return _drawn(number, False, items, fresh, first, np.ones(items.size), first, belief, self._most_each())
+
+    def belief(self, plan: EpochPlan) -> Floats:
+        return self._believed(np.array(plan.items), np.array(plan.fresh), plan.number)
+
+    def _most_each(self) -> int:
+        n_labels: int = self._known.possible.shape[1]
+        return n_labels if self._known.n_known < FEW_KNOWN * n_labels else MOST_EACH
 
     def _to_choose_from(self, n_wanted: int, number: int) -> tuple[Ints, Ints]:
         """Items drawn at random, all of which are asked about, and those to choose the others from."""
@@ -167,23 +174,30 @@ class FollowUpPlanner(Planner):
         self._known.trains_on[random] = True
         return random, candidates
 
-    def _choose(self, random: Ints, candidates: Ints, n_wanted: int, number: int) -> tuple[Ints, Floats]:
-        """The items that are asked about, and what is believed of them, given what is possible.
+    def _choose(self, random: Ints, candidates: Ints, n_wanted: int, number: int) -> tuple[Ints, Ints, Floats]:
+        """The items that are asked about, the first guess at each, and what is believed of them.
 
         About those drawn at random the model's own best guess comes first, so that its accuracy is seen.
         """
-        looked_at = np.concatenate([random, candidates])
-        belief = mean_belief(self._model, self._x[looked_at])
-        belief[random.size :] = self._pooled(belief[random.size :], candidates)
-        belief *= self._known.possible[looked_at]
-        belief /= np.maximum(belief.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)
+        pooled = self._pooled(mean_belief(self._model, self._x[candidates]), candidates)
         rng = generator(self._seed, f"choice of epoch {number}")
-        settled, others = worth_asking(belief[random.size :], max(n_wanted - random.size, 0), rng)
-        if self._neighbours is not None:
-            searched = self._neighbours.alone(candidates[others], self._known, rng)
-            belief[random.size + others] = searched * self._known.possible[candidates[others]]
-        rows = np.concatenate([np.arange(random.size), random.size + others, random.size + settled])
-        return looked_at[rows], belief[rows]
+        left = given_possible(pooled, self._known.possible[candidates])
+        quick, others = worth_asking(left, max(n_wanted - random.size, 0), rng)
+        items = np.concatenate([random, candidates[others], candidates[quick]])
+        belief = self._believed(items, np.arange(items.size) < random.size, number)
+        first = best_possible(belief, self._known.possible[items])
+        first[: random.size] = mean_belief(self._model, self._x[random]).argmax(axis=1)
+        return items, first, belief
+
+    def _believed(self, items: Ints, fresh: Bools, number: int) -> Floats:
+        """What is believed of items; those that cost a search go by their neighbours alone, and so do the fresh."""
+        belief = mean_belief(self._model, self._x[items])
+        if self._neighbours is None:
+            return belief
+        pooled, rng = self._pooled(belief, items), generator(self._seed, f"ties of epoch {number}")
+        alone = self._neighbours.alone(belief, items, self._known, rng)
+        quick = can_be_settled(given_possible(pooled, self._known.possible[items])) & ~fresh
+        return np.where(quick[:, None], pooled, alone)
 
 
 def _drawn(
@@ -193,10 +207,11 @@ def _drawn(
     fresh: Bools,
     label: Ints,
     propensity: Floats,
+    guess: Ints,
     belief: Floats,
     most_each: int = 1,
 ) -> TrainingEpoch:
-    columns = (tuple(each.tolist()) for each in (items, label, propensity, belief.argmax(axis=1), fresh))
+    columns = (tuple(each.tolist()) for each in (items, label, propensity, guess, fresh))
     return TrainingEpoch(EpochPlan(number, audits, *columns), belief, most_each)
 
 

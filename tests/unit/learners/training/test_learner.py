@@ -13,7 +13,7 @@ from onebit.learners.base import run
 from onebit.learners.training.epoch import draw_guesses
 from onebit.learners.training.learner import EPOCH_SHARE, MIN_QUESTIONS, TrainingLearner
 from onebit.learners.training.model import Floats, Known
-from onebit.learners.training.planning import MOST_EACH
+from onebit.learners.training.planning import FEW_KNOWN, MOST_EACH
 from onebit.raters import SimulatedRater
 from onebit.records import Answer, Question, RunStatus, Status, TrainingProtocol
 
@@ -114,13 +114,19 @@ def test_follow_up_learns_before_hard_items_use_up_everything() -> None:
         return SimulatedRater(truth)(question)
 
     run(trained, rater, at_a_time=7)
-    sizes = Counter(question.epoch for question in asked)
-    first = {epoch: next(i for i, each in enumerate(asked) if each.epoch == epoch) for epoch in sizes}
-    for epoch, size in sizes.items():
-        planned = max(MIN_QUESTIONS, int(EPOCH_SHARE * first[epoch]))
-        assert size <= MOST_EACH * planned
     times = Counter((question.epoch, question.item) for question in asked)
-    assert max(times.values()) == MOST_EACH
+    most, known, noes = {True: 0, False: 0}, set[int](), Counter[int]()
+    for epoch in range(len(trained.epochs)):
+        few = len(known) < FEW_KNOWN * n_labels
+        of = [question for question in asked if question.epoch == epoch]
+        most[few] = max(most[few], *(times[epoch, each.item] for each in of))
+        n_before = next(i for i, each in enumerate(asked) if each.epoch == epoch)
+        assert few or len(of) <= MOST_EACH * max(MIN_QUESTIONS, int(EPOCH_SHARE * n_before))
+        noes.update(each.item for each in of if truth[each.item] != each.label)
+        known |= {each.item for each in of if truth[each.item] == each.label or noes[each.item] == n_labels - 1}
+    # At first items are asked about to their end.
+    assert most[True] > n_labels // 2
+    assert most[False] == MOST_EACH
     assert max(Counter(item for _, item in times).values()) > 1
     assert len({(question.item, question.label) for question in asked}) == len(asked)
 
