@@ -97,7 +97,7 @@ SQUARECB = tuple(f"--squarecb --gamma_scale {scale}" for scale in (1, 10, 100, 1
 COVER = ("--cover 4 --nounif", "--cover 4 --nounif --psi 0.01", "--cover 16 --nounif --psi 0.01")
 RATES = (0.5, 2.0)
 LOGISTIC = grid(base=("logistic",), eps_greedy=(0.2, 0.5), C=(1.0, 10.0))
-TREES = grid(base=("trees",), eps_greedy=(0.2, 0.5))
+TREES = grid(base=("trees",), eps_greedy=(0.05, 0.2))
 
 #: In the order in which they are run.
 METHODS = {
@@ -125,7 +125,6 @@ METHODS = {
 #: Those that run for very long, and what is far below the others; they come last, in this order.
 FEWER_SEEDS = {
     ("contextualbandits, logistic", "clinc150"): 2,
-    ("contextualbandits, trees", "letter"): 2,
     ("VW squarecb, squares", "letter"): 2,
     ("VW squarecb", "clinc150"): 2,
 }

@@ -159,3 +159,22 @@ def test_the_accuracy_of_the_model_is_seen_though_neighbours_ask(
         assert np.mean(counted) == pytest.approx(0.1, abs=4 * 0.013)
     else:
         assert np.mean(counted) < 0.1 - 4 * 0.013
+
+
+class Knowing(Clueless):
+    """A model that reads the label off the first column."""
+
+    def beliefs(self, x: np.ndarray) -> Floats:
+        return (0.9 * np.eye(40)[x[:, 0].astype(np.int64)] + 0.1 / 40)[None]
+
+
+@pytest.mark.parametrize("protocol", ["one-shot", "follow-up"])
+def test_what_has_no_neighbours_goes_by_the_model(protocol: TrainingProtocol, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of 600 items 50 are listed, less than follow-up keeps to be drawn at random: the others are not left out."""
+    monkeypatch.setattr(neighbours, "MOST_LISTED", 50)
+    rng = np.random.default_rng(6)
+    truth = rng.integers(0, 40, 600)
+    x = np.column_stack([truth, rng.standard_normal((600, 2))]).astype(np.float32)
+    trained = TrainingLearner(Knowing(), x, 40, budget=700, protocol=protocol, audit=0, near_are_alike=True)
+    # All but those listed are known with one question each.
+    assert len(run(trained, SimulatedRater(truth)).verified) >= 550
