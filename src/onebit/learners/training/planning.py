@@ -54,13 +54,19 @@ class Planner(ABC):
         items, fresh = np.array(aside, dtype=np.int64), np.ones(len(aside), dtype=np.bool_)
         if given is not None:
             return self._adopted(given, number, True, items, fresh)
-        belief = mean_belief(self._model, self._x[items])
+        belief = self._own_belief(items)
         guess = belief.argmax(axis=1)
         return _drawn(number, True, items, fresh, guess, np.ones(items.size), guess, belief)
 
     def belief(self, plan: EpochPlan) -> Floats:
         """What was believed of the items of a plan when it was made, if known is what was known then; shape (n, K)."""
-        return mean_belief(self._model, self._x[np.array(plan.items)])
+        return self._own_belief(np.array(plan.items))
+
+    def _own_belief(self, items: Ints) -> Floats:
+        """What the model believes of ``items``; estimators refuse to be asked about none."""
+        if items.size == 0:
+            return np.empty((0, self._known.possible.shape[1]))
+        return mean_belief(self._model, self._x[items])
 
     def _pooled(self, beliefs: Floats, items: Ints) -> Floats:
         """What the model believes of ``items``, shape (..., n, K), together with what their neighbours say."""
@@ -179,19 +185,19 @@ class FollowUpPlanner(Planner):
 
         About those drawn at random the model's own best guess comes first, so that its accuracy is seen.
         """
-        pooled = self._pooled(mean_belief(self._model, self._x[candidates]), candidates)
+        pooled = self._pooled(self._own_belief(candidates), candidates)
         rng = generator(self._seed, f"choice of epoch {number}")
         left = given_possible(pooled, self._known.possible[candidates])
         quick, others = worth_asking(left, max(n_wanted - random.size, 0), rng)
         items = np.concatenate([random, candidates[others], candidates[quick]])
         belief = self._believed(items, np.arange(items.size) < random.size, number)
         first = best_possible(belief, self._known.possible[items])
-        first[: random.size] = mean_belief(self._model, self._x[random]).argmax(axis=1)
+        first[: random.size] = self._own_belief(random).argmax(axis=1)
         return items, first, belief
 
     def _believed(self, items: Ints, fresh: Bools, number: int) -> Floats:
         """What is believed of items; those that cost a search go by their neighbours alone, and so do the fresh."""
-        belief = mean_belief(self._model, self._x[items])
+        belief = self._own_belief(items)
         if self._neighbours is None:
             return belief
         pooled, rng = self._pooled(belief, items), generator(self._seed, f"ties of epoch {number}")
