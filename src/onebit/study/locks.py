@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import fcntl
 import os
+from contextlib import suppress
 from typing import Protocol
 
 from sqlalchemy import Connection, Engine, text
+from sqlalchemy.exc import SQLAlchemyError
 
 from onebit.study.database import is_sqlite, sqlite_path
 
 #: Our advisory locks in PostgreSQL, apart from those of others, and of stores in other schemas of the database.
 TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtext('onebit ' || current_schema()), :study)")
+
+UNLOCK = text("SELECT pg_advisory_unlock(hashtext('onebit ' || current_schema()), :study)")
 
 
 class Lock(Protocol):
@@ -53,18 +57,21 @@ class _FileLock:
 class _SessionLock:
     """An advisory lock of a PostgreSQL session, which ends with its connection."""
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: Connection, study_id: int) -> None:
+        self._connection, self._study_id = connection, study_id
 
     @classmethod
     def take(cls, engine: Engine, study_id: int) -> _SessionLock | None:
         connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         if connection.execute(TRY_LOCK, {"study": study_id}).scalar():
-            return cls(connection)
+            return cls(connection, study_id)
         connection.close()
         return None
 
     def release(self, forget: bool = False) -> None:
+        # A server ends a session some time after its connection was closed; whoever comes next is not to wait for that.
+        with suppress(SQLAlchemyError):
+            self._connection.execute(UNLOCK, {"study": self._study_id})
         # Closed, not given back to the pool: the lock belongs to the session.
         self._connection.invalidate()
         self._connection.close()
