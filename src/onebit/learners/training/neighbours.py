@@ -33,8 +33,8 @@ LEAST_SAME, MOST_SAME = 0.02, 0.97
 #: The share of the neighbours in what is believed, at first, and the known items a label at which it has halved: the
 #: more is known, the better is the model.
 FIRST_SHARE, HALVED_AT = 0.75, 80.0
-#: One-shot: the same for the share of the questions that go by the neighbours alone.
-FIRST_SEARCH, SEARCH_HALVED_AT = 0.9, 10.0
+#: One-shot: the share of the questions that go by the neighbours alone, at first; it halves with the other.
+FIRST_SEARCH = 0.6
 #: What breaks ties between labels of which nothing is known, on the scale of logarithms.
 TIES = 1e-3
 
@@ -54,7 +54,7 @@ class Neighbours:
         A logarithmic opinion pool: the mean of the logarithms, weighted by the share of each. Where neighbours say
         nothing it is flatter than what the model believes.
         """
-        share = np.where(self.is_listed[items], FIRST_SHARE * _fading(known, HALVED_AT), 0.0)[:, None]
+        share = np.where(self.is_listed[items], FIRST_SHARE * _fading(known), 0.0)[:, None]
         tiny = np.finfo(np.float32).tiny
         pooled: Floats = (1 - share) * np.log(np.maximum(beliefs, tiny)) + share * self.log_likelihood(items, known)
         return _normalised(pooled)
@@ -70,7 +70,7 @@ class Neighbours:
 
     def search_share(self, known: Knowledge) -> float:
         """The share of the questions that go by the neighbours alone."""
-        return FIRST_SEARCH * _fading(known, SEARCH_HALVED_AT)
+        return FIRST_SEARCH * _fading(known)
 
     def log_likelihood(self, items: Ints, known: Knowledge) -> Floats:
         """The log-likelihood of what is known of the neighbours for each label of each item; shape (n, K)."""
@@ -109,9 +109,9 @@ class Neighbours:
         return self._near
 
 
-def _fading(known: Knowledge, halved_at: float) -> float:
-    """A factor that begins at 1 and is one half at so many known items a label."""
-    return 1 / (1 + known.n_known / int(known.possible.shape[1]) / halved_at)
+def _fading(known: Knowledge) -> float:
+    """A factor that begins at 1 and is one half at HALVED_AT known items a label."""
+    return 1 / (1 + known.n_known / int(known.possible.shape[1]) / HALVED_AT)
 
 
 def _normalised(logs: Floats) -> Floats:

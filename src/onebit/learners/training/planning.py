@@ -32,7 +32,7 @@ RANDOM_SHARE = 0.1
 #: labels of one item find a yes in half the questions that labels of many items take.
 MOST_EACH, FEW_KNOWN = 5, 0.5
 #: One-shot, with neighbours: share of the questions about the model's own best guess, from which its accuracy is seen.
-OWN_SHARE = 0.05
+OWN_SHARE = 0.1
 
 
 class Planner(ABC):
