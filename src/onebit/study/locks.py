@@ -14,7 +14,6 @@ from onebit.study.database import is_sqlite, sqlite_path
 
 #: Our advisory locks in PostgreSQL, apart from those of others, and of stores in other schemas of the database.
 TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtext('onebit ' || current_schema()), :study)")
-
 UNLOCK = text("SELECT pg_advisory_unlock(hashtext('onebit ' || current_schema()), :study)")
 
 
