@@ -26,18 +26,24 @@ N_TREES = 100
 FIRST_REFIT, REFIT_GROWTH = 50, 1.1
 #: Iterations of a refit of the softmax, which starts where the last ended, and its ridge.
 SOFTMAX_ITERATIONS, SOFTMAX_RIDGE = 40, 0.1
+#: The weight of names in its scores before the first answer.
+FIRST_NAME_WEIGHT = 7.0
 
 Setting = dict[str, Any]
 
 
 class Data(NamedTuple):
-    """Features and truth to train on, in the order of the stream, then to test on, and the number of labels."""
+    """Features and truth to train on, in the order of the stream, then to test on, and the number of labels.
+
+    ``names`` (K, d) are the names of the labels in the same features, where these are of texts.
+    """
 
     x: np.ndarray
     y: np.ndarray
     x_test: np.ndarray
     y_test: np.ndarray
     n_labels: int
+    names: np.ndarray | None = None
 
 
 Rival = Callable[[Data, tuple[int, ...], int, Setting], list[float]]
@@ -139,36 +145,60 @@ def linucb(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) 
 
 
 def softmax(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) -> list[float]:
-    """A linear softmax by the exact likelihood, p after a yes and 1 - p after a no; epsilon-greedy, refit often."""
+    """A linear softmax by the exact likelihood, p after a yes and 1 - p after a no; epsilon-greedy, refit often.
+
+    With ``names``, what they say is added to the scores, with a weight that is fitted along with the others.
+    """
+    reads = setting.get("names", False)
     x, x_test = (np.hstack([of, np.ones((len(of), 1))]).astype(np.float32) for of in (on.x, on.x_test))
-    rng, W = generator(seed, "softmax"), np.zeros((x.shape[1], on.n_labels))
+    near, near_test = (
+        near_names(of, on) if reads else np.zeros((len(of), on.n_labels), np.float32) for of in (on.x, on.x_test)
+    )
+    rng, W, weight = generator(seed, "softmax"), np.zeros((x.shape[1], on.n_labels)), FIRST_NAME_WEIGHT
     asked, found = np.empty(0, dtype=np.int64), []
     for before, stop in pairwise(refit_times(checkpoints)):
         rows = np.arange(before, stop) % len(on.y)
-        guess = (x[rows] @ W).argmax(axis=1) if before else rng.integers(0, on.n_labels, rows.size)
+        if before or reads:
+            guess = (x[rows] @ W + weight * near[rows]).argmax(axis=1)
+        else:
+            guess = rng.integers(0, on.n_labels, rows.size)
         other = rng.integers(0, on.n_labels, rows.size)
         asked = np.concatenate([asked, np.where(rng.random(rows.size) < setting["eps_greedy"], other, guess)])
         rows = np.arange(stop) % len(on.y)
-        told = (x[rows], asked, asked == on.y[rows])
+        told = (x[rows], near[rows], asked, asked == on.y[rows])
         options = {"maxiter": SOFTMAX_ITERATIONS}
-        solved = minimize(_yes_no_loss, W.ravel(), told, jac=True, method="L-BFGS-B", options=options)
-        W = solved.x.reshape(W.shape)
+        solved = minimize(_yes_no_loss, np.append(W, weight), told, jac=True, method="L-BFGS-B", options=options)
+        W, weight = solved.x[:-1].reshape(W.shape), solved.x[-1]
         if stop in checkpoints:
-            found.append(accuracy((x_test @ W).argmax(axis=1), on))
+            found.append(accuracy((x_test @ W + weight * near_test).argmax(axis=1), on))
     return found
 
 
-def _yes_no_loss(flat: np.ndarray, x: np.ndarray, asked: np.ndarray, yes: np.ndarray) -> tuple[float, np.ndarray]:
-    """-log likelihood of the answers with a ridge, and its slope; ``flat`` is the matrix of the linear softmax."""
-    W, at = flat.reshape(x.shape[1], -1), np.arange(len(x))
-    logs = log_softmax(x @ W.astype(np.float32), axis=1)
+def _yes_no_loss(
+    flat: np.ndarray, x: np.ndarray, near: np.ndarray, asked: np.ndarray, yes: np.ndarray
+) -> tuple[float, np.ndarray]:
+    """-log likelihood of the answers with a ridge, and its slope; ``flat`` is the matrix, then the weight of names."""
+    W, at = flat[:-1].reshape(x.shape[1], -1), np.arange(len(x))
+    logs = log_softmax(x @ W.astype(np.float32) + np.float32(flat[-1]) * near, axis=1)
     belief = np.exp(logs)
     p = np.minimum(belief[at, asked], 1 - 1e-6)
     value = -np.where(yes, logs[at, asked], np.log1p(-p)).sum() + SOFTMAX_RIDGE * (W**2).sum() / 2
     scale = np.where(yes, 1.0, -p / (1 - p)).astype(np.float32)
     slope = belief * scale[:, None]
     slope[at, asked] -= scale
-    return float(value), (x.T @ slope + SOFTMAX_RIDGE * W).ravel()
+    return float(value), np.append(x.T @ slope + SOFTMAX_RIDGE * W, (slope * near).sum())
+
+
+def near_names(x: np.ndarray, on: Data) -> np.ndarray:
+    """The cosine of each row and the name of each label."""
+    assert on.names is not None
+    long, names = (np.linalg.norm(of, axis=1, keepdims=True) for of in (x, on.names))
+    return (x @ on.names.T) / np.maximum(long * names.T, np.finfo(np.float32).tiny)
+
+
+def names_alone(on: Data, checkpoints: tuple[int, ...], seed: int, _: Setting) -> list[float]:
+    """The label whose name is nearest, without any answer."""
+    return [accuracy(near_names(on.x_test, on).argmax(axis=1), on)] * len(checkpoints)
 
 
 def vowpal_wabbit(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) -> list[float]:

@@ -31,12 +31,12 @@ AnswerFunction = Callable[[int, Any], "bool | Answer | None"]
 class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns K labels from answers to "is this label right?".
 
-    ``estimator``: None for the built-in networks (numbers, sparse numbers or texts), or any classifier, a pipeline
-    included; one that does not heed ``sample_weight`` is fitted to rows drawn by their weights. ``protocol``:
-    *one-shot*, one question about each item drawn, or *follow-up*, items chosen by what they teach and asked until a
-    yes. ``budget``: answers in all (None: two for each item). ``target``: stop once an accuracy of at least this is
-    shown. ``audit``: answers kept for the accuracy interval (None: a twentieth of the budget). ``delta``: how often
-    that interval may be wrong.
+    ``estimator``: None for the built-in networks (numbers, sparse numbers or texts; labels of texts are guessed from
+    their names, as far as the answers bear these out), or any classifier, a pipeline included; one that does not heed
+    ``sample_weight`` is fitted to rows drawn by their weights. ``protocol``: *one-shot*, one question about each item
+    drawn, or *follow-up*, items chosen by what they teach and asked until a yes. ``budget``: answers in all (None: two
+    for each item). ``target``: stop once an accuracy of at least this is shown. ``audit``: answers kept for the
+    accuracy interval (None: a twentieth of the budget). ``delta``: how often that interval may be wrong.
 
     After ``fit``: ``classes_``; ``accuracy_interval_`` (low, high), or None without an audit; ``n_answers_``;
     ``verified_items_`` and ``verified_labels_``, the rows whose label was confirmed; ``status_``. Even if ``fit``
@@ -102,6 +102,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             audit=self.audit,
             delta=self.delta,
             near_are_alike=self._features is not None,
+            names=None if self._features is None else self._features.of_names(self.classes_),
             seed=self.seed,
         )
         given: list[tuple[int, Any, Answer]] = []

@@ -97,6 +97,7 @@ class EpochPlan:
 
     ``guesses`` are the labels that the model held likeliest; in follow-up they are asked first. ``fresh`` says which
     items are a random sample that was never asked about. An epoch that ``audits`` asks whether the guesses are right.
+    At most ``most_each`` questions are asked about an item.
     """
 
     number: int
@@ -106,6 +107,7 @@ class EpochPlan:
     propensities: tuple[float, ...]
     guesses: tuple[int, ...]
     fresh: tuple[bool, ...]
+    most_each: int = 1
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from onebit.records import Answer, EpochPlan, RunStatus, Status
 from onebit.study.audit import verify_study
 from onebit.study.backup import backup
 from onebit.study.classifier import export_classifier
+from onebit.study.database import StoreError
 from onebit.study.events import EpochBegan, LogError
 from onebit.study.export import export_study
 from onebit.study.learning import create_learning_study
@@ -22,7 +23,7 @@ from onebit.study.opening import create_study, load_study
 from onebit.study.status import LearningStatus
 from onebit.study.store import Store
 from onebit.study.study import Offer, Study, Undo
-from onebit.study.training import SNAPSHOT
+from onebit.study.training import NAMES, SNAPSHOT
 
 X, TRUTH = load_iris(return_X_y=True)
 LABELS = ("setosa", "versicolor", "virginica")
@@ -115,6 +116,42 @@ def test_answers_can_be_taken_back_while_their_epoch_is_open(storage: str) -> No
     assert status.n_cant_tell == 1
     assert status.n_answers == 32
     assert verify_study(storage, "s").ok
+
+
+@pytest.mark.parametrize("protocol", ["one-shot", "follow-up"])
+def test_labels_are_guessed_from_their_names_and_descriptions(storage: str, protocol: Any) -> None:
+    """Texts of 20 topics; the words that tell are in the descriptions. Twin: without these the labels say nothing."""
+    words = [f"word{chr(97 + i)}" for i in range(20)]
+    texts, truth = [f"please {word} number{i}" for i in range(30) for word in words], np.tile(np.arange(20), 30)
+    labels = tuple(f"L{chr(97 + i)}" for i in range(20))
+
+    def n_yes(name: str, descriptions: dict[str, str]) -> int:
+        """Among the first 60 answers, with the study closed and opened again after each 20."""
+        create_learning_study(
+            texts, name, labels=labels, storage=storage, protocol=protocol, audit=0, descriptions=descriptions
+        ).close()
+        said = []
+        for _ in range(3):
+            with load_study(name, storage=storage) as study:
+                for _ in range(20):
+                    offer = study.ask("ann")
+                    assert isinstance(offer, Offer)
+                    said.append(bool(truth[offer.item] == offer.label))
+                    study.tell(offer, said[-1])
+        assert verify_study(storage, name).ok
+        return sum(said)
+
+    assert n_yes("described", dict(zip(labels, words, strict=True))) > 30
+    assert n_yes("not described", {}) < 20
+
+
+def test_names_that_were_damaged_are_noticed(storage: str) -> None:
+    texts = [f"about {word} number{i}" for i in range(5) for word in ("cats", "dogs")]
+    create_learning_study(texts, "s", labels=("cats", "dogs"), storage=storage, audit=0).close()
+    with Store(storage) as store:
+        store.replace_block(1, (NAMES, 0, next(iter(store.blocks(1, NAMES)))[:-4]))
+    with pytest.raises(StoreError, match="names of the labels"):
+        load_study("s", storage=storage)
 
 
 def test_several_raters_vote_and_gold_never_trains(storage: str) -> None:

@@ -140,7 +140,7 @@ def test_only_effective_answers_train(seed: int, n_steps: int, protocol: Trainin
             features = read_features(study._store, 1, study.created.table)
         with Store(storage) as store:
             log = list(store.events(1))
-    learner = build_training(TrainingSetting(60, protocol, audit=audit, seed=3), features, 3).learner
+    learner = build_training(TrainingSetting(60, protocol, audit=audit, seed=3), features, None, 3).learner
     asked = effective_run(log, learner)
     assert asked == [event.question for event in log if isinstance(event, Asked)]
     now = learner.result

@@ -51,8 +51,8 @@ def verify_study(storage: str, name: str, progress: Callable[[int, int], None] |
             raise InvalidInputError(f"the study {name!r} has no log")
         if isinstance(created.setting, TrainingSetting):
             features = read_features(store, entry.id, created.table)
-            training = build_training(created.setting, features, created.table.n_labels)
-            # What was asked is in the log, so nothing need be learned to check it.
+            # What was asked is in the log, so nothing need be learned to check it, and no names be read.
+            training = build_training(created.setting, features, None, created.table.n_labels)
             training.learner.restore(len(log))
             return _verify_learning(created.setting, log, _failed(log, training.learner))
         predictions = read_predictions(store, entry.id, created.table, about_from_json(entry.about))

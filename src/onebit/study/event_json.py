@@ -194,6 +194,7 @@ def _plan(read: Reader) -> EpochPlan:
         propensities=read.numbers("propensities"),
         guesses=read.counts("guesses"),
         fresh=read.flags("fresh"),
+        most_each=read.count("most_each"),
     )
     columns = (plan.items, plan.labels, plan.propensities, plan.guesses, plan.fresh)
     if len({len(column) for column in columns}) != 1 or not plan.items:

@@ -44,9 +44,10 @@ def create_learning_study(
     """Make a study in which raters train a classifier, and open it.
 
     ``examples`` is what ``onebit.tables.data.read_data`` gives, numbers (n, d), or n texts. ``labels`` are those that
-    raters are asked about. At most ``budget`` answers (None: two for each item), ``audit`` of them for the accuracy
-    interval, which may be wrong with probability ``delta``; with ``target``, it ends once that accuracy is shown. The
-    other options are those of ``create_study``. Everything is checked before anything is written.
+    raters are asked about; those of texts are guessed from these names and their ``descriptions``. At most ``budget``
+    answers (None: two for each item), ``audit`` of them for the accuracy interval, which may be wrong with probability
+    ``delta``; with ``target``, it ends once that accuracy is shown. The other options are those of ``create_study``.
+    Everything is checked before anything is written.
     """
     data = examples if isinstance(examples, Data) else data_of(examples)
     names = tuple(labels)
@@ -77,13 +78,14 @@ def create_learning_study(
     check_images(data, about)
     transformer = _transformer(data, seed)
     features = transformer(data.x)
+    in_features = transformer.of_names([f"{label.name} {label.description}" for label in about.labels])
     # It refuses what cannot be run, before anything is written.
-    build_training(setting, features, len(names))
+    build_training(setting, features, in_features, len(names))
     facts = TableFacts(features_digest(features), 0, data.n_items, len(names))
     created = Created(setting, "networks", facts, overlap, "learning")
     store = Store(storage_url(storage))
     try:
-        blocks = training_blocks(features, transformer, data, progress)
+        blocks = training_blocks(features, in_features, transformer, data, progress)
         return open_study(store, store.create(name, about_to_json(about), [created], blocks))
     except BaseException:
         store.close()

@@ -12,7 +12,7 @@ from onebit.study.events import Created, Event, LogError
 from onebit.study.items import read_predictions
 from onebit.study.learners import build_selection
 from onebit.study.store import Store
-from onebit.study.training import Snapshots, build_training, read_features, read_snapshot
+from onebit.study.training import Snapshots, build_training, read_features, read_names, read_snapshot
 
 
 class Task(Protocol):
@@ -38,7 +38,8 @@ def build_task(store: Store, study_id: int, log: Sequence[Event], about: About) 
     if isinstance(created.setting, TrainingSetting):
         snapshot = read_snapshot(store, study_id, log)
         features = read_features(store, study_id, facts)
-        training = build_training(created.setting, features, facts.n_labels, snapshot)
+        names = read_names(store, study_id, facts.n_labels, features.shape[1])
+        training = build_training(created.setting, features, names, facts.n_labels, snapshot)
         return training, Snapshots(store, study_id, training, 0 if snapshot is None else snapshot.n_answers)
     predictions = read_predictions(store, study_id, facts, about)
     return build_selection(created.setting, created.learner, predictions, facts.n_labels), None

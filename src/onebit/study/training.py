@@ -29,7 +29,7 @@ from onebit.study.items import PER_BLOCK, Shows, shown_block
 from onebit.study.journal import NotWrittenError
 from onebit.study.store import Block, Store
 
-FEATURES, TRANSFORMER, SNAPSHOT = "features", "transformer", "snapshot"
+FEATURES, NAMES, TRANSFORMER, SNAPSHOT = "features", "names", "transformer", "snapshot"
 STORED = np.dtype("<f4")
 #: A snapshot is made when so many answers, or this share of all, were learned from since the last.
 SNAPSHOT_ANSWERS, SNAPSHOT_SHARE = 200, 0.05
@@ -51,9 +51,16 @@ class Training:
 
 
 def build_training(
-    setting: TrainingSetting, features: NDArray[np.float32], n_labels: int, snapshot: Snapshot | None = None
+    setting: TrainingSetting,
+    features: NDArray[np.float32],
+    names: NDArray[np.float32] | None,
+    n_labels: int,
+    snapshot: Snapshot | None = None,
 ) -> Training:
-    """A fresh learner; its model too, or the one of a snapshot, for a log that is replayed."""
+    """A fresh learner; its model too, or the one of a snapshot, for a log that is replayed.
+
+    ``names`` are those of the labels in the same features, if these are of texts.
+    """
     fresh = NetworkEnsemble(features.shape[1], n_labels, generator(setting.seed, "networks"))
     model = fresh if snapshot is None else snapshot.model
     learner = TrainingLearner(
@@ -66,6 +73,7 @@ def build_training(
         audit=setting.audit,
         delta=setting.delta,
         near_are_alike=True,
+        names=names,
         seed=setting.seed,
     )
     if snapshot is not None:
@@ -129,10 +137,16 @@ class Snapshots:
 
 
 def training_blocks(
-    features: NDArray[np.float32], transformer: Any, shows: Shows, progress: Callable[[int, int], None] | None
+    features: NDArray[np.float32],
+    names: NDArray[np.float32] | None,
+    transformer: Any,
+    shows: Shows,
+    progress: Callable[[int, int], None] | None,
 ) -> Iterator[Block]:
     """The blocks of a pool: what makes features of new examples, the features, and what raters are shown."""
     yield TRANSFORMER, 0, to_bytes(transformer)
+    if names is not None:
+        yield NAMES, 0, names.astype(STORED).tobytes()
     for number, first in enumerate(range(0, len(features), PER_BLOCK)):
         rows = range(first, min(first + PER_BLOCK, len(features)))
         yield FEATURES, number, features[first : rows.stop].astype(STORED).tobytes()
@@ -151,6 +165,14 @@ def read_features(store: Store, study_id: int, facts: TableFacts) -> NDArray[np.
     if features_digest(features) != facts.digest:
         raise StoreError("the features are not those that the study was created with; restore the store from a backup")
     return features
+
+
+def read_names(store: Store, study_id: int, n_labels: int, n_columns: int) -> NDArray[np.float32] | None:
+    """The names of the labels in the features of a study; None unless these are of texts."""
+    names = np.frombuffer(b"".join(store.blocks(study_id, NAMES)), dtype=STORED).astype(np.float32)
+    if names.size not in (0, n_labels * n_columns):
+        raise StoreError("the names of the labels have the wrong size; restore the store from a backup")
+    return names.reshape(n_labels, -1) if names.size else None
 
 
 def read_transformer(store: Store, study_id: int) -> Any:

@@ -50,7 +50,7 @@ EVENTS: list[Event] = [
     CheckAnswered(0, Answer.NO, "ann", "t3"),
     Closed(Closing(0, 64, 31, 2, (0, 2), 0.031)),
     Created(TrainingSetting(900, "follow-up", target=0.9, audit=50, seed=3), "networks", FACTS, kind="learning"),
-    EpochBegan(EpochPlan(1, False, (3, 7), (0, 4), (0.1 + 0.2, 1.0), (0, 2), (True, False))),
+    EpochBegan(EpochPlan(1, False, (3, 7), (0, 4), (0.1 + 0.2, 1.0), (0, 2), (True, False), 5)),
     Finished(RunStatus.BUDGET, {"chosen": "a", "certified_eps": None}),
 ]
 

@@ -13,17 +13,20 @@ CANDIDATES = 3
 LIKELIEST, SETTLED = 5, 0.3
 
 
-def worth_asking(belief: Floats, n_wanted: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
+def worth_asking(belief: Floats, n_wanted: int, chosen_share: float, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Rows of ``belief`` (n, K) that few questions can settle, and others.
 
-    Of those that can be settled, the most uncertain. The others cost a search among many labels, however much they
-    would teach; as many of them as there are in proportion, at random.
+    Of those that can be settled, the most uncertain for about ``chosen_share``, and any. The others cost a search among
+    many labels, however much they would teach; as many of them as there are in proportion, at random.
     """
     can_be = can_be_settled(belief)
-    quick, others = np.flatnonzero(can_be), np.flatnonzero(~can_be)
+    quick, others = rng.permutation(np.flatnonzero(can_be)), np.flatnonzero(~can_be)
     n_wanted = min(n_wanted, len(belief))
     n_others = min(others.size, max(round(n_wanted * others.size / max(len(belief), 1)), n_wanted - quick.size))
-    return quick[uncertain_and_diverse(belief[quick], n_wanted - n_others)], rng.choice(others, n_others, replace=False)
+    n_quick = n_wanted - n_others
+    n_any = n_quick - rng.binomial(n_quick, chosen_share)
+    chosen = quick[n_any:][uncertain_and_diverse(belief[quick[n_any:]], n_quick - n_any)]
+    return np.concatenate([quick[:n_any], chosen]), rng.choice(others, n_others, replace=False)
 
 
 def can_be_settled(belief: Floats) -> NDArray[np.bool_]:

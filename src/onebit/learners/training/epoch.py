@@ -16,13 +16,11 @@ class TrainingEpoch:
     """An epoch, and which of its places come next.
 
     ``belief`` (n, K) is what is believed of the items; None for a plan out of a log, until it is needed.
-    ``next_label`` is None where it is the likeliest that is left. At most ``most_each`` questions are asked about an
-    item.
+    ``next_label`` is None where it is the likeliest that is left.
     """
 
     plan: EpochPlan
     belief: Floats | None
-    most_each: int = 1
     ready: deque[int] = field(init=False)
     next_label: list[int | None] = field(init=False)
     #: The place of each question, in the order asked, and the last question about each place.
@@ -43,7 +41,7 @@ class TrainingEpoch:
 
     def may_ask_on(self, question_id: int) -> bool:
         """Whether the item of a question may be asked about again."""
-        return self.times_asked[self.place_of[question_id]] < self.most_each
+        return self.times_asked[self.place_of[question_id]] < self.plan.most_each
 
     def ask_next_label(self, question_id: int) -> None:
         """Ask about the item of a question again, about another label."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -33,6 +35,8 @@ class Features:
             n_dimensions = min(N_DIMENSIONS, min(sparse.shape) - 1)
             if n_dimensions > 0:
                 svd = TruncatedSVD(n_dimensions, n_iter=3, random_state=seed).fit(sparse)
+                # Half the size of the file of a classifier of texts.
+                svd.components_ = svd.components_.astype(np.float32)
                 self._before = make_pipeline(*([weighted] if weighted is not None else []), svd, Normalizer())
             else:
                 self._before = weighted
@@ -48,6 +52,10 @@ class Features:
         columns: NDArray[np.float32] = ((self._dense(x) - self._mean) / self._spread).astype(np.float32)
         return columns
 
+    def of_names(self, names: Iterable[Any]) -> NDArray[np.float32] | None:
+        """The names of labels in the same columns, if these are of texts; None otherwise."""
+        return self(np.array([_words(str(name)) for name in names], dtype=object)) if self.n_columns is None else None
+
     def _dense(self, x: Any) -> NDArray[np.float64]:
         made = x if self._before is None else self._before.transform(x)
         return np.asarray(made.toarray() if issparse(made) else made, dtype=np.float64)
@@ -58,3 +66,11 @@ def is_text(x: Any) -> bool:
     if issparse(x) or len(getattr(x, "shape", (0,))) != 1 or not hasattr(x, "__len__"):
         return False
     return len(x) > 0 and all(isinstance(each, str) for each in x)
+
+
+def _words(name: str) -> str:
+    """A name as a text: with the words of ``book_flight`` and those of ``bookFlight`` apart, ``401k`` as it is."""
+    whole = name.replace("_", " ")
+    # YouTube is one word in texts; bookFlight is two. So both are given.
+    apart = "".join(f" {b}" if a.islower() and b.isupper() else b for a, b in pairwise(f" {whole}"))
+    return whole if apart == whole else f"{whole} {apart}"

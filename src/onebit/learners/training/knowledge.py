@@ -30,6 +30,7 @@ class Knowledge:
         self.trains_on = trains_on
         self.possible: Bools = np.ones((trains_on.size, n_labels), dtype=np.bool_)
         self.asked: Bools = np.zeros(trains_on.size, dtype=np.bool_)
+        self.n_answers = 0
         self.verified: list[VerifiedLabel] = []
         self._dropped: Bools = np.zeros(trains_on.size, dtype=np.bool_)
         self._confirmed_weight: Floats = np.zeros(trains_on.size)
@@ -38,6 +39,7 @@ class Knowledge:
         """What an answer says, once it stands; that a no denies its label is known already."""
         item, label = question.item, question.label
         self.asked[item] = True
+        self.n_answers += 1
         if label is None or answer is Answer.CANT_TELL:
             self._dropped[item] = True
         elif answer is Answer.NO:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError, UnknownQuestionError, check_count, check_fraction
 from onebit.estimate.accuracy import AccuracyInterval
@@ -27,6 +28,7 @@ from onebit.learners.training.audit import Audits
 from onebit.learners.training.epoch import TrainingEpoch, best_possible
 from onebit.learners.training.knowledge import Knowledge, VerifiedLabel
 from onebit.learners.training.model import Bools, Model
+from onebit.learners.training.names import Names
 from onebit.learners.training.neighbours import Neighbours
 from onebit.learners.training.planning import FollowUpPlanner, OneShotPlanner, Planner, items_aside
 from onebit.randomness import generator
@@ -69,7 +71,7 @@ class TrainingLearner(Learner[TrainingResult]):
     until a yes, a few at a time. ``budget`` answers in all, of which ``audit`` are kept for the interval (None: a
     twentieth). With ``target``, the run is complete once an audit shows an accuracy of at least that. If
     ``near_are_alike``, ``x`` are dense numbers, and questions also go by what is known of near items
-    (``neighbours.py``).
+    (``neighbours.py``) and, if labels have names in the same features, of ``names`` (K, d) (``names.py``).
 
     The interval holds with probability at least 1 - delta for the population of which the pool is a random sample.
     There is no promise on the excess error. Each item has one right label; an item at which a rater can't tell is not
@@ -88,6 +90,7 @@ class TrainingLearner(Learner[TrainingResult]):
         audit: int | None = None,
         delta: float = 0.05,
         near_are_alike: bool = False,
+        names: NDArray[np.floating] | None = None,
         seed: int = 0,
     ) -> None:
         if protocol not in get_args(TrainingProtocol):
@@ -103,7 +106,13 @@ class TrainingLearner(Learner[TrainingResult]):
         planner = OneShotPlanner if protocol == "one-shot" else FollowUpPlanner
         # Of a large pool those have neighbours that are asked about first; follow-up keeps its first for later.
         listed = shuffled[n_aside:] if protocol == "one-shot" else shuffled[n_aside:][::-1]
-        neighbours = Neighbours(x, listed) if near_are_alike else None
+        if names is not None and not (near_are_alike and names.shape == (n_labels, x.shape[1])):
+            raise InvalidInputError(
+                f"names has shape {names.shape}; with near_are_alike it may have a row for each of "
+                f"{n_labels} labels and the columns of the examples"
+            )
+        named = None if names is None else Names(x, names)
+        neighbours = Neighbours(x, listed, named) if near_are_alike else None
         self._planner: Planner = planner(model, x, self._known, shuffled[n_aside:], seed, neighbours)
         self._model, self._x, self._seed = model, x, seed
         self._ledger = Ledger(n_labels)

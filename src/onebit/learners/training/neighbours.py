@@ -20,10 +20,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from scipy.special import softmax
 from sklearn.neighbors import NearestNeighbors
 
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.model import Bools, Floats, Ints
+from onebit.learners.training.names import Names
 
 #: Neighbours of each item, and items at most that have neighbours and are neighbours.
 N_NEIGHBOURS, MOST_LISTED = 64, 20_000
@@ -33,44 +35,55 @@ LEAST_SAME, MOST_SAME = 0.02, 0.97
 #: The share of the neighbours in what is believed, at first, and the known items a label at which it has halved: the
 #: more is known, the better is the model.
 FIRST_SHARE, HALVED_AT = 0.75, 80.0
-#: One-shot: the share of the questions that go by the neighbours alone, at first; it halves with the other.
-FIRST_SEARCH = 0.6
+#: One-shot: the share of the questions that go by the neighbours alone, at first, and where it has halved.
+FIRST_SEARCH, SEARCH_HALVED_AT = 0.8, 40.0
 #: What breaks ties between labels of which nothing is known, on the scale of logarithms.
 TIES = 1e-3
 
 
 class Neighbours:
-    """The nearest among the items ``listed`` of the pool ``x``, by Euclidean distance. ``x`` must be dense numbers."""
+    """The nearest among the items ``listed`` of the pool ``x``, by Euclidean distance. ``x`` must be dense numbers.
 
-    def __init__(self, x: NDArray[np.floating], listed: Ints) -> None:
-        self._x, self.listed = x, listed[:MOST_LISTED]
-        self.is_listed: Bools = np.zeros(len(x), dtype=np.bool_)
-        self.is_listed[self.listed] = True
+    ``names``, if labels have names that say something of the items, are heeded with them.
+    """
+
+    def __init__(self, x: NDArray[np.floating], listed: Ints, names: Names | None = None) -> None:
+        self._x, self.listed, self._names = x, listed[:MOST_LISTED], names
+        #: Where an item is in the list; -1 if it is not.
+        self._place = np.full(len(x), -1, dtype=np.int32)
+        self._place[self.listed] = np.arange(self.listed.size)
+        self.is_listed: Bools = self._place >= 0
+        #: Items of which something can be said.
+        self.speaks_of: Bools = self.is_listed if names is None else np.ones(len(x), dtype=np.bool_)
         self._near: NDArray[np.int32] | None = None
 
-    def pooled(self, beliefs: Floats, items: Ints, known: Knowledge) -> Floats:
-        """The model's ``beliefs`` (..., n, K) about ``items`` together with what their neighbours say.
+    def say(self, items: Ints, known: Knowledge) -> Floats:
+        """The logarithm of how likely each label of ``items`` is by neighbours and names; up to a constant, (n, K)."""
+        said = self.log_likelihood(items, known)
+        return said if self._names is None else said + self._names.logs(items, known)
+
+    def pooled(self, beliefs: Floats, said: Floats, items: Ints, known: Knowledge) -> Floats:
+        """The model's ``beliefs`` (..., n, K) about ``items`` together with what is said of them.
 
         A logarithmic opinion pool: the mean of the logarithms, weighted by the share of each. Where neighbours say
         nothing it is flatter than what the model believes.
         """
-        share = np.where(self.is_listed[items], FIRST_SHARE * _fading(known), 0.0)[:, None]
+        share = np.where(self.speaks_of[items], FIRST_SHARE * _fading(known, HALVED_AT), 0.0)[:, None]
         tiny = np.finfo(np.float32).tiny
-        pooled: Floats = (1 - share) * np.log(np.maximum(beliefs, tiny)) + share * self.log_likelihood(items, known)
-        return _normalised(pooled)
+        pooled: Floats = softmax((1 - share) * np.log(np.maximum(beliefs, tiny)) + share * said, axis=-1)
+        return pooled
 
-    def alone(self, belief: Floats, items: Ints, known: Knowledge, rng: np.random.Generator) -> Floats:
-        """What the neighbours of ``items`` say, shape (n, K), ties broken at random; ``belief`` where there are none.
+    def alone(self, belief: Floats, said: Floats, items: Ints, rng: np.random.Generator) -> Floats:
+        """What is said of ``items``, shape (n, K), ties broken at random; ``belief`` where nothing can be said.
 
         A model takes labels never met for unlikely; the neighbours do not, so that these are found.
         """
-        likelihood = self.log_likelihood(items, known)
-        said = _normalised(likelihood + TIES * rng.random(likelihood.shape))
-        return np.where(self.is_listed[items, None], said, belief)
+        likely = softmax(said + TIES * rng.random(said.shape), axis=-1)
+        return np.where(self.speaks_of[items, None], likely, belief)
 
     def search_share(self, known: Knowledge) -> float:
         """The share of the questions that go by the neighbours alone."""
-        return FIRST_SEARCH * _fading(known)
+        return FIRST_SEARCH * _fading(known, SEARCH_HALVED_AT)
 
     def log_likelihood(self, items: Ints, known: Knowledge) -> Floats:
         """The log-likelihood of what is known of the neighbours for each label of each item; shape (n, K)."""
@@ -81,7 +94,7 @@ class Neighbours:
             met = np.bincount(label[self.listed][label[self.listed] >= 0], minlength=found.shape[1])
             confirmed_share = np.minimum(known.asked[self.listed].mean(), met * found.shape[1] / self.listed.size)
             found -= np.outer(self.is_listed[items], same.sum() * confirmed_share)
-            _add_neighbours(items, self.near, label, known.possible, n_possible, same, found)
+            _add_neighbours(self._place[items], self.near, label, known.possible, n_possible, same, found)
         return found
 
     def same(self, known: Knowledge) -> Floats:
@@ -96,7 +109,7 @@ class Neighbours:
 
     @property
     def near(self) -> NDArray[np.int32]:
-        """The neighbours of each item, nearest first, and -1 for those that are not listed; found when first needed."""
+        """The neighbours of each item that is listed, nearest first; found when first needed."""
         if self._near is None:
             n_near = min(N_NEIGHBOURS, self.listed.size - 1)
             rows = self._x[self.listed]
@@ -104,20 +117,13 @@ class Neighbours:
             itself = found == np.arange(self.listed.size)[:, None]
             # Among many equal rows an item may not be found itself.
             itself[~itself.any(axis=1), -1] = True
-            self._near = np.full((len(self._x), n_near), -1, dtype=np.int32)
-            self._near[self.listed] = self.listed[found[~itself].reshape(self.listed.size, n_near)]
+            self._near = self.listed[found[~itself].reshape(self.listed.size, n_near)].astype(np.int32)
         return self._near
 
 
-def _fading(known: Knowledge) -> float:
-    """A factor that begins at 1 and is one half at HALVED_AT known items a label."""
-    return 1 / (1 + known.n_known / int(known.possible.shape[1]) / HALVED_AT)
-
-
-def _normalised(logs: Floats) -> Floats:
-    belief: Floats = np.exp(logs - logs.max(axis=-1, keepdims=True))
-    belief /= belief.sum(axis=-1, keepdims=True)
-    return belief
+def _fading(known: Knowledge, halved_at: float) -> float:
+    """A factor that begins at 1 and is one half at ``halved_at`` known items a label."""
+    return 1 / (1 + known.n_known / int(known.possible.shape[1]) / halved_at)
 
 
 def _labels(possible: Bools) -> tuple[Ints, Ints]:
@@ -128,15 +134,21 @@ def _labels(possible: Bools) -> tuple[Ints, Ints]:
 
 @njit(cache=True, nogil=True)
 def _add_neighbours(
-    items: Ints, near: NDArray[np.int32], label: Ints, possible: Bools, n_possible: Ints, same: Floats, found: Floats
+    places: NDArray[np.int32],
+    near: NDArray[np.int32],
+    label: Ints,
+    possible: Bools,
+    n_possible: Ints,
+    same: Floats,
+    found: Floats,
 ) -> None:
     """Add to ``found`` (n, K) the log-likelihood of each neighbour, up to a constant for each item."""
     n_labels = possible.shape[1]
-    for row in range(items.size):
+    for row in range(places.size):
+        if places[row] < 0:
+            continue
         for rank in range(near.shape[1]):
-            other, s = near[items[row], rank], same[rank]
-            if other < 0:
-                break
+            other, s = near[places[row], rank], same[rank]
             if label[other] >= 0:
                 found[row, label[other]] += np.log1p(s * n_labels / (1 - s))
             elif 0 < n_possible[other] < n_labels:
@@ -152,9 +164,9 @@ def _count_pairs(
     items: Ints, near: NDArray[np.int32], label: Ints, possible: Bools, rank_of: Ints, pairs: Floats
 ) -> None:
     """Count in ``pairs`` (ranks, 2) the neighbours with another label, and those with the same."""
-    for item in items:
+    for place, item in enumerate(items):
         for rank in range(near.shape[1]):
-            theirs = label[near[item, rank]]
+            theirs = label[near[place, rank]]
             if theirs >= 0 and label[item] == theirs:
                 pairs[rank_of[rank], 1] += 1
             elif theirs >= 0 and not possible[item, theirs]:

@@ -16,6 +16,7 @@ from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import softmax
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from onebit.learners.training.model import Floats, Ints, Known
@@ -65,7 +66,7 @@ class NetworkEnsemble:
 
     def beliefs(self, x: NDArray[np.float32]) -> Floats:
         chunks = (x[first : first + CHUNK] for first in range(0, max(len(x), 1), CHUNK))
-        return np.concatenate([_softmax(self._logits(chunk)) for chunk in chunks], axis=1)
+        return np.concatenate([softmax(self._logits(chunk), axis=-1) for chunk in chunks], axis=1)
 
     def _logits(self, x: NDArray[np.float32]) -> NDArray[np.float32]:
         hidden = np.matmul(x, self._params[0])
@@ -143,9 +144,3 @@ def _drawing(known: Known) -> Callable[[np.random.Generator], Ints]:
 def _threads() -> ThreadpoolController:
     """Found once: to look through the loaded libraries takes as long as several steps."""
     return ThreadpoolController()
-
-
-def _softmax(logits: Floats) -> Floats:
-    belief: Floats = np.exp(logits - logits.max(axis=-1, keepdims=True))
-    belief /= belief.sum(axis=-1, keepdims=True)
-    return belief

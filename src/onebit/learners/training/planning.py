@@ -23,24 +23,26 @@ from onebit.records import EpochPlan
 
 #: Share of the budget that is kept for the audit, and share of the items that may be set aside for it.
 AUDIT_SHARE, MOST_ASIDE = 0.05, 0.2
-#: Follow-up: most items that are looked at to choose from.
-MOST_LOOKED_AT = 3000
-#: Follow-up: share of the items of an epoch that are drawn at random and not chosen, to see how it goes.
+#: Follow-up: items that are looked at for each that is wanted, and how many at least and at most.
+LOOKED_AT, LEAST_LOOKED_AT, MOST_LOOKED_AT = 50, 200, 3000
+#: Follow-up: the known items a label at which half of the items are chosen because they are uncertain. Where little is
+#: known, any item teaches, and the certain ones cost fewer questions.
+HALF_CHOSEN = 3.0
+#: Follow-up: share of all items asked about that are drawn at random and not chosen, to see how it goes.
 RANDOM_SHARE = 0.1
 #: Follow-up: most questions about an item in an epoch. What is left without a yes is asked about another time, when
 #: the answers about others have made it easier; but not as long as so few items are known for each label: then all
-#: labels of one item find a yes in half the questions that labels of many items take.
-MOST_EACH, FEW_KNOWN = 5, 0.5
+#: labels of one item find a yes in K / 2 questions, half of what labels of many items take. Unless guesses are good:
+#: items become known this many times as often as one in K answers (and one more is granted, so that guesses are tried).
+MOST_EACH, FEW_KNOWN, GOOD_GUESSES = 5, 0.5, 4
 #: One-shot, with neighbours: share of the questions about the model's own best guess, from which its accuracy is seen.
 OWN_SHARE = 0.1
 
 
 class Planner(ABC):
-    """Plans epochs over the pool ``x``, of which ``shuffled`` are trained on, in random order."""
+    """Plans epochs over the pool ``x``."""
 
-    def __init__(
-        self, model: Model, x: Examples, known: Knowledge, shuffled: Ints, seed: int, neighbours: Neighbours | None
-    ) -> None:
+    def __init__(self, model: Model, x: Examples, known: Knowledge, seed: int, neighbours: Neighbours | None) -> None:
         self._model, self._x, self._known, self._seed, self._neighbours = model, x, known, seed, neighbours
 
     @abstractmethod
@@ -68,29 +70,25 @@ class Planner(ABC):
             return np.empty((0, self._known.possible.shape[1]))
         return mean_belief(self._model, self._x[items])
 
-    def _pooled(self, beliefs: Floats, items: Ints) -> Floats:
-        """What the model believes of ``items``, shape (..., n, K), together with what their neighbours say."""
-        return beliefs if self._neighbours is None else self._neighbours.pooled(beliefs, items, self._known)
-
     def _adopted(
         self, given: EpochPlan, number: int, audits: bool, items: Ints, fresh: Bools, most_each: int = 1
     ) -> TrainingEpoch:
         """The epoch as a log has it, if it may have been planned so."""
-        planned = (number, audits, tuple(items.tolist()), tuple(fresh.tolist()))
-        if (given.number, given.audits, given.items, given.fresh) != planned:
+        planned = (number, audits, tuple(items.tolist()), tuple(fresh.tolist()), most_each)
+        if (given.number, given.audits, given.items, given.fresh, given.most_each) != planned:
             raise InvalidInputError(f"epoch {number} asks about other items than the log has")
         if not self._known.possible[items, np.array(given.labels)].all():
             raise InvalidInputError(f"epoch {number} of the log asks about a label that was denied before")
-        return TrainingEpoch(given, None, most_each)
+        return TrainingEpoch(given, None)
 
 
 class OneShotPlanner(Planner):
-    """The pool is gone through in random order, again and again; what is known is passed over."""
+    """The pool is gone through in random order, first that of ``shuffled``, again and again, but for what is known."""
 
     def __init__(
         self, model: Model, x: Examples, known: Knowledge, shuffled: Ints, seed: int, neighbours: Neighbours | None
     ) -> None:
-        super().__init__(model, x, known, shuffled, seed, neighbours)
+        super().__init__(model, x, known, seed, neighbours)
         self._uniforms = RoundStream(seed, "rounds")
         self._pass: deque[int] = deque(shuffled.tolist())
         self._n_passes, self._n_drawn = 1, 0
@@ -98,7 +96,7 @@ class OneShotPlanner(Planner):
     def train(
         self, n_questions: int, questions_per_item: float, number: int, given: EpochPlan | None
     ) -> TrainingEpoch | None:
-        items = self._next_items(n_questions)
+        items = self._next_items(n_questions if given is None else len(given.items))
         if items.size == 0:
             return None
         fresh = ~self._known.asked[items]
@@ -110,8 +108,10 @@ class OneShotPlanner(Planner):
         belief = np.einsum("m,mnk->nk", weights, beliefs)
         if self._neighbours is not None:
             rng, share = generator(self._seed, f"ties of epoch {number}"), self._neighbours.search_share(self._known)
-            alone = self._neighbours.alone(belief, items, self._known, rng)
-            beliefs = np.concatenate([self._pooled(beliefs, items), alone[None], belief[None]])
+            said = self._neighbours.say(items, self._known)
+            pooled = self._neighbours.pooled(beliefs, said, items, self._known)
+            alone = self._neighbours.alone(belief, said, items, rng)
+            beliefs = np.concatenate([pooled, alone[None], belief[None]])
             weights = np.append((1 - share - OWN_SHARE) * weights, [share, OWN_SHARE])
         label, propensity = draw_guesses(beliefs, weights, self._model.gamma, self._known.possible[items], uniform)
         return _drawn(number, False, items, fresh, label, propensity, belief.argmax(axis=1), belief)
@@ -130,31 +130,36 @@ class OneShotPlanner(Planner):
 
 
 class FollowUpPlanner(Planner):
-    """Items that would teach most, and some at random."""
+    """Items that would teach most, and some at random: the first of ``shuffled``."""
 
     def __init__(
         self, model: Model, x: Examples, known: Knowledge, shuffled: Ints, seed: int, neighbours: Neighbours | None
     ) -> None:
-        super().__init__(model, x, known, shuffled, seed, neighbours)
+        super().__init__(model, x, known, seed, neighbours)
         n_random = round(RANDOM_SHARE * shuffled.size)
         #: Kept to be drawn at random; until then they cannot be chosen.
         self._random = deque(shuffled[:n_random].tolist())
         known.trains_on[shuffled[:n_random]] = False
+        self._n_wanted = self._n_random = 0
 
     def train(
         self, n_questions: int, questions_per_item: float, number: int, given: EpochPlan | None
     ) -> TrainingEpoch | None:
         n_wanted = max(1, round(n_questions / questions_per_item))
-        random, candidates = self._to_choose_from(n_wanted, number)
+        candidates = self._candidates()
+        self._n_wanted += n_wanted
+        n_due = round(RANDOM_SHARE * self._n_wanted) - self._n_random if candidates.size else n_wanted
+        random = self._draw_random(n_due if given is None else sum(given.fresh))
         if random.size + candidates.size == 0:
             return None
         if given is not None:
+            # How many are drawn at random and which are chosen is up to the plan.
             items = np.array(given.items, dtype=np.int64)
             at_random, chosen = items[: random.size], items[random.size :]
-            if not (np.array_equal(at_random, random) and np.isin(chosen, candidates).all()):
+            may_be = np.isin(chosen, candidates).all() and np.unique(chosen).size == chosen.size
+            if not (np.array_equal(at_random, random) and may_be and given.most_each > 0):
                 raise InvalidInputError(f"epoch {number} of the log asks about items that could not be chosen")
-            fresh = np.arange(items.size) < random.size
-            return self._adopted(given, number, False, items, fresh, self._most_each())
+            return self._adopted(given, number, False, items, np.arange(items.size) < random.size, given.most_each)
         items, first, belief = self._choose(random, candidates, n_wanted, number)
         fresh = np.arange(items.size) < random.size
         return _drawn(number, False, items, fresh, first, np.ones(items.size), first, belief, self._most_each())
@@ -162,33 +167,48 @@ class FollowUpPlanner(Planner):
     def belief(self, plan: EpochPlan) -> Floats:
         return self._believed(np.array(plan.items), np.array(plan.fresh), plan.number)
 
+    def _chosen_share(self) -> float:
+        """The share of items that are chosen because they are uncertain."""
+        per_label = self._known.n_known / int(self._known.possible.shape[1])
+        return per_label / (per_label + HALF_CHOSEN)
+
     def _most_each(self) -> int:
         n_labels: int = self._known.possible.shape[1]
-        return n_labels if self._known.n_known < FEW_KNOWN * n_labels else MOST_EACH
+        n_known = self._known.n_known
+        few = n_known < FEW_KNOWN * n_labels and (n_known + 1) * n_labels < GOOD_GUESSES * self._known.n_answers
+        return n_labels if few else MOST_EACH
 
-    def _to_choose_from(self, n_wanted: int, number: int) -> tuple[Ints, Ints]:
-        """Items drawn at random, all of which are asked about, and those to choose the others from."""
-        n_random = min(len(self._random), math.ceil(RANDOM_SHARE * n_wanted))
+    def _candidates(self) -> Ints:
+        """The items that may be chosen."""
         unknown = self._known.unknown()
-        if self._neighbours is not None and (unknown & self._neighbours.is_listed).any():
-            unknown &= self._neighbours.is_listed
-        candidates = np.flatnonzero(unknown)
-        if candidates.size > MOST_LOOKED_AT:
-            rng = generator(self._seed, f"candidates of epoch {number}")
-            candidates = rng.choice(candidates, MOST_LOOKED_AT, replace=False)
-        random = np.array([self._random.popleft() for _ in range(n_random)], dtype=np.int64)
+        if self._neighbours is not None and (unknown & self._neighbours.speaks_of).any():
+            unknown &= self._neighbours.speaks_of
+        return np.flatnonzero(unknown)
+
+    def _draw_random(self, n_wanted: int) -> Ints:
+        """The next items that are drawn at random."""
+        n_drawn = max(0, min(n_wanted, len(self._random)))
+        self._n_random += n_drawn
+        random = np.array([self._random.popleft() for _ in range(n_drawn)], dtype=np.int64)
         self._known.trains_on[random] = True
-        return random, candidates
+        return random
 
     def _choose(self, random: Ints, candidates: Ints, n_wanted: int, number: int) -> tuple[Ints, Ints, Floats]:
         """The items that are asked about, the first guess at each, and what is believed of them.
 
         About those drawn at random the model's own best guess comes first, so that its accuracy is seen.
         """
-        pooled = self._pooled(self._own_belief(candidates), candidates)
+        n_looked_at = min(MOST_LOOKED_AT, max(LEAST_LOOKED_AT, LOOKED_AT * n_wanted))
+        if candidates.size > n_looked_at:
+            rng = generator(self._seed, f"candidates of epoch {number}")
+            candidates = rng.choice(candidates, n_looked_at, replace=False)
+        believed = self._own_belief(candidates)
+        if self._neighbours is not None:
+            said = self._neighbours.say(candidates, self._known)
+            believed = self._neighbours.pooled(believed, said, candidates, self._known)
         rng = generator(self._seed, f"choice of epoch {number}")
-        left = given_possible(pooled, self._known.possible[candidates])
-        quick, others = worth_asking(left, max(n_wanted - random.size, 0), rng)
+        left = given_possible(believed, self._known.possible[candidates])
+        quick, others = worth_asking(left, max(n_wanted - random.size, 0), self._chosen_share(), rng)
         items = np.concatenate([random, candidates[others], candidates[quick]])
         belief = self._believed(items, np.arange(items.size) < random.size, number)
         first = best_possible(belief, self._known.possible[items])
@@ -200,8 +220,9 @@ class FollowUpPlanner(Planner):
         belief = self._own_belief(items)
         if self._neighbours is None:
             return belief
-        pooled, rng = self._pooled(belief, items), generator(self._seed, f"ties of epoch {number}")
-        alone = self._neighbours.alone(belief, items, self._known, rng)
+        said, rng = self._neighbours.say(items, self._known), generator(self._seed, f"ties of epoch {number}")
+        pooled = self._neighbours.pooled(belief, said, items, self._known)
+        alone = self._neighbours.alone(belief, said, items, rng)
         quick = can_be_settled(given_possible(pooled, self._known.possible[items])) & ~fresh
         return np.where(quick[:, None], pooled, alone)
 
@@ -217,8 +238,11 @@ def _drawn(
     belief: Floats,
     most_each: int = 1,
 ) -> TrainingEpoch:
-    columns = (tuple(each.tolist()) for each in (items, label, propensity, guess, fresh))
-    return TrainingEpoch(EpochPlan(number, audits, *columns), belief, most_each)
+    asked, labels, propensities, guesses, is_fresh = (
+        tuple(each.tolist()) for each in (items, label, propensity, guess, fresh)
+    )
+    plan = EpochPlan(number, audits, asked, labels, propensities, guesses, is_fresh, most_each)
+    return TrainingEpoch(plan, belief)
 
 
 def items_aside(audit: int | None, n_items: int, budget: int, target: float | None) -> int:
