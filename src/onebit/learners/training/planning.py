@@ -153,10 +153,11 @@ class FollowUpPlanner(Planner):
         if random.size + candidates.size == 0:
             return None
         if given is not None:
-            # How many are drawn at random and which are chosen is up to the plan.
+            # How many are drawn at random, and which of the unknown are chosen, is up to the plan.
             items = np.array(given.items, dtype=np.int64)
             at_random, chosen = items[: random.size], items[random.size :]
-            may_be = np.isin(chosen, candidates).all() and np.unique(chosen).size == chosen.size
+            unknown = np.flatnonzero(self._known.unknown())
+            may_be = np.isin(chosen, unknown).all() and np.unique(items).size == items.size
             if not (np.array_equal(at_random, random) and may_be and given.most_each > 0):
                 raise InvalidInputError(f"epoch {number} of the log asks about items that could not be chosen")
             return self._adopted(given, number, False, items, np.arange(items.size) < random.size, given.most_each)

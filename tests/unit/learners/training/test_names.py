@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -176,6 +179,31 @@ def test_misleading_names_are_soon_not_heeded(protocol: TrainingProtocol) -> Non
     """Every topic has the name of the next; the same names, beside no text, take half of the yeses at most."""
     misleading = n_confirmed([*TOPICS[1:], TOPICS[0]], protocol)
     assert misleading > n_confirmed([f"c{i}" for i in range(30)], protocol) / 2
+
+
+def test_a_log_is_checked_without_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Items without neighbours may be chosen by names; whoever goes through the plans again has no names."""
+    monkeypatch.setattr(neighbours, "MOST_LISTED", 50)
+    rng = np.random.default_rng(5)
+    x, places, truth = drawn_by_names(8.0, rng)
+    x = x.astype(np.float32)
+    settings: dict[str, Any] = {"budget": 60, "protocol": "follow-up", "audit": 0, "near_are_alike": True}
+    model = NetworkEnsemble(5, N_LABELS, np.random.default_rng(0))
+    first = TrainingLearner(model, x, N_LABELS, names=places, **settings)
+    again = TrainingLearner(model, x, N_LABELS, **settings)
+    again.restore(60)
+    while isinstance(questions := first.ask(), tuple):
+        if len(again.epochs) < len(first.epochs):
+            again.adopt(first.epochs[-1])
+        again.ask_again(questions)
+        for learner in (first, again):
+            learner.tell(questions[0].id, Answer.YES if truth[questions[0].item] == questions[0].label else Answer.NO)
+    assert again.epochs == first.epochs
+    plan = first.epochs[0]
+    twice = replace(plan, items=plan.items[:1] * len(plan.items))
+    assert twice != plan
+    with pytest.raises(InvalidInputError, match="could not be chosen"):
+        TrainingLearner(model, x, N_LABELS, **settings).adopt(twice)
 
 
 @pytest.mark.parametrize("shape", [(1, 4), (5, 3)])
