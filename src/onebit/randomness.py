@@ -8,6 +8,7 @@ sees the same numbers however many questions are asked at a time.
 from __future__ import annotations
 
 import hashlib
+import secrets
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,17 @@ from onebit.errors import check_count
 
 #: Uniform numbers that belong to one round: one Philox block holds four.
 PER_ROUND = 4
+#: Bits of a seed that is drawn: as many as a JSON number keeps in every language.
+SEED_BITS = 53
+
+
+def fresh_seed() -> int:
+    """A seed that nobody could know before: from the operating system's own randomness.
+
+    What is promised rests on this. Whoever knows the seed before the table is fixed can order its rows so that the
+    wrong ones are drawn.
+    """
+    return secrets.randbits(SEED_BITS)
 
 
 def _seed_sequence(seed: int, name: str) -> np.random.SeedSequence:

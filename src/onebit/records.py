@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Literal
+
+from onebit.randomness import fresh_seed
 
 #: How the certified learner asks: one question about an example, until a yes, or for the label itself.
 Protocol = Literal["one-shot", "follow-up", "labels"]
@@ -37,7 +39,8 @@ class RunStatus(Enum):
     RUNNING = "running"
     COMPLETE = "complete"
     BUDGET = "the round limit was reached first"
-    EXHAUSTED = "the stream of examples ended first"
+    EXHAUSTED = "there was nothing left to ask"
+    SUSPENDED = "raters accept several labels of one item, which follow-up takes to be impossible"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,8 @@ class Setting:
     """What a selection was created with; nothing of it changes later.
 
     Raters are taken to say no to a right label with probability at most ``f_no``, and yes to a wrong one with at most
-    ``f_yes``.
+    ``f_yes``. ``exhaustive``: the right label of every item is one of the table's labels. ``seed_given``: somebody
+    chose the seed; otherwise it came from the operating system.
     """
 
     eps: float
@@ -70,9 +74,11 @@ class Setting:
     population: Population = "pool"
     passive: bool = False
     budget: int | None = None
-    seed: int = 0
+    seed: int = field(default_factory=fresh_seed)
     f_no: float = 0.0
     f_yes: float = 0.0
+    exhaustive: bool = False
+    seed_given: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +86,8 @@ class TrainingSetting:
     """What the training of a classifier was created with; nothing of it changes later.
 
     At most ``budget`` answers, of which ``audit`` (None: a share) are kept for the accuracy interval, which may be
-    wrong with probability ``delta``. With ``target``, training ends once that accuracy is shown.
+    wrong with probability ``delta``. With ``target``, training ends once that accuracy is shown. ``seed_given`` as in
+    :class:`Setting`.
     """
 
     budget: int
@@ -88,7 +95,8 @@ class TrainingSetting:
     target: float | None = None
     audit: int | None = None
     delta: float = 0.05
-    seed: int = 0
+    seed: int = field(default_factory=fresh_seed)
+    seed_given: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +136,11 @@ class EpochRecord:
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """What was shown when an epoch closed, from the first ``n_rounds`` rounds and ``n_answers`` answers of the run."""
+    """What was shown when an epoch closed, from the first ``n_rounds`` rounds and ``n_answers`` answers of the run.
+
+    In follow-up, one more label was asked about ``n_checks`` items after their yes, and ``n_second_yes`` of these got a
+    yes as well.
+    """
 
     epoch: int
     n_rounds: int
@@ -136,3 +148,5 @@ class Closing:
     leader: int
     survivors: tuple[int, ...]
     certified_eps: float
+    n_checks: int = 0
+    n_second_yes: int = 0

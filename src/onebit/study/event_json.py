@@ -39,6 +39,7 @@ from onebit.study.events import (
     LearnerName,
     LogError,
     Offered,
+    OtherVersionError,
     TableFacts,
     Undone,
     Unvoted,
@@ -210,6 +211,8 @@ def _closing(read: Reader) -> Closing:
         leader=read.count("leader"),
         survivors=read.counts("survivors"),
         certified_eps=read.number("certified_eps"),
+        n_checks=read.count("n_checks"),
+        n_second_yes=read.count("n_second_yes"),
     )
 
 
@@ -224,6 +227,8 @@ def _selection(read: Reader) -> Setting:
         seed=read.count("seed"),
         f_no=read.number("f_no"),
         f_yes=read.number("f_yes"),
+        exhaustive=read.flag("exhaustive"),
+        seed_given=read.flag("seed_given"),
     )
 
 
@@ -235,6 +240,7 @@ def _training(read: Reader) -> TrainingSetting:
         audit=read.count_or_none("audit"),
         delta=read.number("delta"),
         seed=read.count("seed"),
+        seed_given=read.flag("seed_given"),
     )
 
 
@@ -245,9 +251,9 @@ SETTINGS: dict[Kind, Callable[[Reader], Setting | TrainingSetting]] = {"selectio
 def _created(read: Reader) -> Created:
     version = read.count("version")
     if version != VERSION:
-        raise LogError(
-            f"the log has version {version}, and this version of onebit reads version {VERSION}; use the onebit that "
-            "wrote it, or a newer one"
+        raise OtherVersionError(
+            f"the log has version {version}, and this onebit reads version {VERSION}; what was promised has changed in "
+            "between, so it is not carried on. Use the onebit that wrote it (version 1: onebit 0.1.0)"
         )
     table, kind = Reader(read.object("table")), read.one_of("kind", get_args(Kind))
     return Created(
@@ -258,6 +264,8 @@ def _created(read: Reader) -> Created:
         ),
         overlap=read.count("overlap"),
         kind=kind,
+        simulated=read.flag("simulated"),
+        about=read.text("about"),
         version=version,
     )
 

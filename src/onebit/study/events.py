@@ -13,7 +13,7 @@ from onebit.errors import InvalidInputError, OnebitError
 from onebit.records import Answer, Closing, EpochPlan, EpochRecord, Question, RunStatus, Setting, TrainingSetting
 
 #: The version of the events that this onebit writes and reads.
-VERSION = 1
+VERSION = 2
 
 #: What a study is for: to select the best of several models, or to learn one.
 Kind = Literal["selection", "learning"]
@@ -23,6 +23,10 @@ LearnerName = Literal["certified", "paper", "uniform", "networks"]
 
 class LogError(OnebitError):
     """A log that cannot be what this version of onebit wrote: damaged, of another version, or of another run."""
+
+
+class OtherVersionError(LogError):
+    """A log that another version of onebit wrote, and this one does not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,8 @@ class TableFacts:
 class Created:
     """The first event: what the run was created with.
 
-    ``overlap`` is the number of raters who answer each question.
+    ``overlap`` is the number of raters who answer each question. ``simulated``: answers come from the truth in the
+    table, not from people. ``about`` is the digest of what raters are told and shown.
     """
 
     setting: Setting | TrainingSetting
@@ -47,6 +52,8 @@ class Created:
     table: TableFacts
     overlap: int = 1
     kind: Kind = "selection"
+    simulated: bool = False
+    about: str = ""
     version: int = VERSION
 
     @property

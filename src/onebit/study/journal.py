@@ -15,7 +15,7 @@ from types import TracebackType
 
 from onebit.errors import OnebitError
 from onebit.study.event_json import from_json, to_json
-from onebit.study.events import Created, Event, LogError
+from onebit.study.events import Created, Event, LogError, OtherVersionError
 
 
 class InUseError(OnebitError):
@@ -105,6 +105,8 @@ class Journal:
                 event = from_json(json.loads(line))
                 if isinstance(event, Created) != (number == 1):
                     raise LogError("the first event, and no other, must be 'created'")
+            except OtherVersionError:
+                raise
             except (LogError, ValueError) as error:
                 reason = str(error) if isinstance(error, LogError) else "it is not JSON"
                 raise LogError(

@@ -18,7 +18,7 @@ from onebit.errors import InvalidInputError
 from onebit.study import schema
 from onebit.study.database import StoreError, connect, explained, hidden_password, writing
 from onebit.study.event_json import from_json, to_json
-from onebit.study.events import Created, Event, LogError
+from onebit.study.events import Created, Event, LogError, OtherVersionError
 from onebit.study.journal import InUseError
 from onebit.study.locks import Lock, take_lock
 
@@ -223,6 +223,8 @@ def read_log(connection: Connection, study_id: int) -> Iterator[tuple[int, str, 
                     raise LogError(f"event {expected} is missing")
                 if isinstance(event, Created) != (seq == 0):
                     raise LogError("the first event, and no other, must be 'created'")
+            except OtherVersionError:
+                raise
             except (LogError, ValueError) as error:
                 reason = str(error) if isinstance(error, LogError) else "it is not JSON"
                 raise LogError(

@@ -17,6 +17,7 @@ from starlette.responses import JSONResponse, Response
 
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, OnebitError, UnknownQuestionError
 from onebit.study.cards import NotYoursError
+from onebit.study.events import OtherVersionError
 from onebit.study.journal import InUseError
 from onebit.web.access import Kind, Link, UnknownLinkError
 from onebit.web.limits import MOST_BODY, TooLargeError, TooManyFailuresError
@@ -46,6 +47,7 @@ _STATUS: tuple[tuple[type[OnebitError], int], ...] = (
     (NoSuchStudyError, 404),
     (AlreadyAnsweredError, 409),
     (InUseError, 409),
+    (OtherVersionError, 409),
     (TooLargeError, 413),
     (TooManyFailuresError, 429),
     (InvalidInputError, 422),

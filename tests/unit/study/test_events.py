@@ -74,7 +74,7 @@ def without(event: Event, field: str) -> dict[str, Any]:
         ([], "must be a JSON object"),
         ({}, "'event' is missing"),
         ({"event": "moved"}, "does not know"),
-        (changed(created(), version=2), "version 2"),
+        (changed(created(), version=1), "onebit 0.1.0"),
         (changed(created(), kind="poetry"), "poetry"),
         (changed(created(), learner="oracle"), "oracle"),
         (changed(created(), setting={}), "'eps' is missing"),
