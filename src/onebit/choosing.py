@@ -11,8 +11,9 @@ import numpy as np
 from onebit.errors import InvalidInputError
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.base import run
-from onebit.learners.certified import CertifiedLearner, CertifiedResult
+from onebit.learners.certified import CertifiedLearner
 from onebit.learners.items import Pool
+from onebit.learners.statement import CertifiedResult
 from onebit.raters import CallableRater
 from onebit.records import Answer, Protocol
 

@@ -138,8 +138,8 @@ class EpochRecord:
 class Closing:
     """What was shown when an epoch closed, from the first ``n_rounds`` rounds and ``n_answers`` answers of the run.
 
-    In follow-up, one more label was asked about ``n_checks`` items after their yes, and ``n_second_yes`` of these got a
-    yes as well.
+    In follow-up, one more label was asked in ``n_checks`` rounds to test what the protocol assumes, and
+    ``n_contradicted`` of these contradicted it: a second label of an item got a yes.
     """
 
     epoch: int
@@ -149,4 +149,4 @@ class Closing:
     survivors: tuple[int, ...]
     certified_eps: float
     n_checks: int = 0
-    n_second_yes: int = 0
+    n_contradicted: int = 0

@@ -14,7 +14,7 @@ from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuesti
 from onebit.hypotheses.finite import PredictionTable
 from onebit.hypotheses.intervals import IntervalClass
 from onebit.learners.base import Learner, Result, run
-from onebit.learners.certified import CertifiedLearner, CertifiedResult
+from onebit.learners.certified import CertifiedLearner
 from onebit.learners.evidence import LOOKED_AT_EACH
 from onebit.learners.full_information import FullInformationLearner
 from onebit.learners.items import ItemSource, Pool, Stream
@@ -27,6 +27,7 @@ from onebit.learners.rivals.online import RivalResult
 from onebit.learners.rivals.policy_elimination import PolicyEliminationLearner
 from onebit.learners.rivals.sparse_regret import SparseRegretLearner
 from onebit.learners.schedule import CoverPlan, Plan
+from onebit.learners.statement import CertifiedResult
 from onebit.learners.uniform import UniformLearner
 from onebit.raters import CallableRater, SimulatedRater
 from onebit.records import Answer, Question, RunStatus, Status
@@ -193,7 +194,7 @@ def test_batches_of_any_size_draw_the_same_examples(make: Make) -> None:
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_stream_that_ends_is_not_success(name: str) -> None:
-    learner = LEARNERS[name](Stream(range(15)), 7)
+    learner = LEARNERS[name](Stream(iter(range(15))), 7)
     result = run(learner, rater)
     assert result.status is RunStatus.EXHAUSTED
     assert result.chosen is None or isinstance(result, CertifiedResult)

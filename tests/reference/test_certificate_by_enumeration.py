@@ -20,6 +20,7 @@ import pytest
 from numpy.typing import NDArray
 
 from onebit.estimate.betting import BETS, IndependentWealth
+from onebit.estimate.verdicts import slack
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners import certified, planning
 from onebit.learners.certified import CertifiedLearner
@@ -35,6 +36,8 @@ CLOSE = 1e-9
 
 class Given:
     """A stream whose next examples are written down by the test."""
+
+    size = None
 
     def __init__(self, looked_at: int) -> None:
         self.drawn: list[int] = []
@@ -121,6 +124,7 @@ class Population:
             passive=protocol == "passive",
             f_no=self.bounds[0],
             f_yes=self.bounds[1],
+            seed=0,
         )
         learner._standing_now()
         return learner
@@ -224,7 +228,7 @@ def independent_outcomes(
     for item in range(n):
         said = population.table[standing(before).survivors, item]
         m = 1
-        if len(set(said.tolist())) > 1 and before._protocol == "one-shot" and not before._known.cant_be_told(item):
+        if len(set(said.tolist())) > 1 and before._protocol == "one-shot":
             m = max(len({int(label) for label in said if label >= 0} - set(before._known.of(item))), 1)
         one_round += [(item, [(item + 0.5) / n, (k + 0.5) / m, 0.0, 0.0]) for k in range(m)]
     for rounds in itertools.product(one_round, repeat=n_rounds):
@@ -429,15 +433,14 @@ ERRING = {
 def test_one_shot_with_raters_who_err(name: str, rates: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """E[D] is at least the transferred gap for rivals that are ahead, and equal to it at the bounds if none abstains.
 
-    Nothing is known from one round to the next, so each is like the first on a pool and on a stream.
+    On a stream; on a pool the verdicts are fixed, and each pool of verdicts is like one where several are right.
     """
     _ask_with(0.4, monkeypatch)
     people = POPULATIONS[name].erring(*ERRING[rates])
-    for pool in (True, False):
-        tree = Tree(people, pool, depth=2 if pool and name != "three labels" else 1)
-        tree.grow(people.learner("one-shot", pool, eps=0.1, delta=0.5))
-        assert tree.wrong <= 0.5
-        assert not tree.population.is_unbiased or name != "abstainers"
+    tree = Tree(people, pool=False, depth=2 if name != "three labels" else 1)
+    tree.grow(people.learner("one-shot", False, eps=0.1, delta=0.5))
+    assert tree.wrong <= 0.5
+    assert not tree.population.is_unbiased or name != "abstainers"
 
 
 def test_an_abstaining_rival_needs_its_credit(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -445,9 +448,37 @@ def test_an_abstaining_rival_needs_its_credit(monkeypatch: pytest.MonkeyPatch) -
     _ask_with(1.0, monkeypatch)
     people = population([[0, -1, -1], [1, 0, 0]], [0, 1, 1], 2).erring(0.0, 0.4, bounds=(0.0, 0.1))
     with pytest.raises(AssertionError):
-        Tree(people, pool=True, depth=1).grow(people.learner("one-shot", True, eps=0.1, delta=0.5))
+        Tree(people, pool=False, depth=1).grow(people.learner("one-shot", False, eps=0.1, delta=0.5))
     told = people.erring(0.0, 0.4)
-    Tree(told, pool=True, depth=1).grow(told.learner("one-shot", True, eps=0.1, delta=0.5))
+    Tree(told, pool=False, depth=1).grow(told.learner("one-shot", False, eps=0.1, delta=0.5))
+
+
+@pytest.mark.parametrize("rates", [(0.1, 0.2), (0.3, 0.0), (0.0, 0.45), (0.02, 0.6)])
+@pytest.mark.parametrize("n_silent", [0, 2])
+def test_verdicts_on_a_pool_seldom_hide_a_gap(rates: tuple[float, float], n_silent: int) -> None:
+    """By the exact law of the verdicts: the rival's lead falls short of its mean by the slack with at most exp(-L).
+
+    The rival is right on 7 of 12 items on which the two differ and the leader on 5; it is silent on some where it is
+    wrong, and gets the bound of f_yes there.
+    """
+    f_no, f_yes = rates
+    rival = np.array([1 - f_no] * 7 + [f_yes] * (5 - n_silent))
+    leader = np.array([f_yes] * 7 + [1 - f_no] * 5)
+    lead = np.ones(1)
+    for p in rival:
+        lead = np.convolve(lead, [1 - p, p])
+    for p in leader:
+        # From the lowest: the leader was accepted.
+        lead = np.convolve(lead, [p, 1 - p])
+    values = np.arange(lead.size) - leader.size + f_yes * n_silent
+    least_mean = (1 - f_no - f_yes) * (7 - 5)
+    assert float(values @ lead) >= least_mean - CLOSE
+    for log_odds in (1.0, 2.0, 4.0, 8.0):
+        t = float(slack(np.array(12), log_odds, f_no, f_yes))
+        assert lead[values < least_mean - t - CLOSE].sum() <= math.exp(-log_odds)
+    # A fifth of it would not do.
+    t = float(slack(np.array(12), 4.0, f_no, f_yes))
+    assert lead[values < least_mean - t / 5 - CLOSE].sum() > math.exp(-4.0)
 
 
 @every_population

@@ -38,8 +38,8 @@ STREAM_LENGTH = 20_000
 class Population:
     """A table (N, n) with the truth (n,), and how it is asked about; ``unsure`` (n,) marks what raters can't tell.
 
-    Raters say no to a right label with probability ``f_no`` and yes to a wrong one with ``f_yes``, each time anew, and
-    the learner is told so.
+    Raters say no to a right label with probability ``f_no`` and yes to a wrong one with ``f_yes``, and the learner is
+    told so.
     """
 
     table: Ints
@@ -111,17 +111,18 @@ class Tally:
         """What a probability of delta exceeds with probability at most FALSE_ALARM."""
         return int(binom.ppf(1 - FALSE_ALARM, self.runs, delta))
 
-    def add(self, population: Population, learner: CertifiedLearner) -> None:
-        result, best, accuracy = learner.result, population.best, population.accuracy
-        excess = accuracy[best] - accuracy
+    def add(self, accuracy: Floats, learner: CertifiedLearner) -> None:
+        """Score a run by what is true of the models."""
+        result = learner.result
+        excess = accuracy.max() - accuracy
         told = [(closing.leader, closing.survivors, closing.certified_eps) for closing in learner.closings]
         assert result.achieved_eps is not None
         told.append((result.chosen, result.survivors, result.achieved_eps))
         bounds = dict(zip(result.survivors, result.ahead_at_most, strict=True))
-        told.append((result.chosen, result.survivors, bounds.get(best, 1.0)))
+        told += [(result.chosen, result.survivors, bounds[h]) for h in bounds if excess[h] < 1e-12]
         self.runs += 1
         wrong = any(excess[leader] > eps + 1e-12 for leader, _, eps in told)
-        lost = any(best not in survivors for _, survivors, _ in told)
+        lost = any(excess[list(survivors)].min() > 1e-12 for _, survivors, _ in told)
         self.wrong, self.lost, self.failed = self.wrong + wrong, self.lost + lost, self.failed + (wrong or lost)
         self.complete += result.status is RunStatus.COMPLETE
         self.answers += result.n_answers
@@ -153,7 +154,7 @@ def tally(
             run_with_delays(learner, rater, RandomDelays(slow, lost=0.1, seed=seed), n_raters=20, patience=20.0)
         else:
             drive(learner, rater)
-        found.add(population, learner)
+        found.add(population.accuracy, learner)
     return found
 
 
@@ -162,7 +163,7 @@ def _rater(says: Says, numbers: Ints) -> Rater:
 
 
 def _erring(rater: Rater, f_no: float, f_yes: float, seed: int) -> Rater:
-    """With errors that are independent from question to question, also where the same is asked again."""
+    """With errors that are independent from question to question."""
     if f_no == f_yes == 0:
         return rater
     rng = np.random.default_rng([seed, 1])

@@ -34,8 +34,9 @@ from onebit.learners.base import run
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.epoch import Epoch, KnownAnswers
 from onebit.learners.evidence import IndependentEvidence
+from onebit.learners.scripts import Settled
 from onebit.learners.standing import Standing
-from onebit.records import Answer, Status
+from onebit.records import Status
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -129,7 +130,7 @@ class DropsLateAnswers(CertifiedLearner):
         assert epoch.one_shot is not None
         came = epoch.is_settled[epoch.one_shot.places]
         for place in np.flatnonzero(~epoch.is_settled).tolist():
-            epoch.settle(place, 0)
+            epoch.settle(place, Settled(0))
         change_rounds(epoch, lambda rounds: selected(rounds, came, rounds.n_nil))
         self._ledger.n_open = 0
         self._close(asking, standing)
@@ -157,17 +158,6 @@ def answered_or_dropped(slow: Bools) -> Drive:
                     learner.tell(question.id, rater(question))
 
     return drive
-
-
-def shy_of_yes(population: Population) -> Says:
-    """Raters who, where the best is ahead, won't say yes to the right label, but no to a wrong one."""
-    shy = won_by_the_best(population)
-
-    def says(item: int, label: int | None) -> Answer | int:
-        said = population.says(item, label)
-        return Answer.CANT_TELL if shy[item] and said is Answer.YES else said
-
-    return says
 
 
 class Covered(KnownAnswers):
@@ -239,7 +229,6 @@ TWINS = {
     ),
     "guesses made after the answer": Twin(CROWD, GuessesAfterwards, honest=lambda runs: tally(CROWD, runs)),
     "late answers dropped": Twin(AHEAD, DropsLateAnswers, drive=answered_or_dropped(won_by_the_best(AHEAD))),
-    "can't tell depends on the label asked": Twin(AHEAD, says=shy_of_yes(AHEAD)),
     "uncovered labels wrong for both": Twin(OUTVOTED, AsksTheLikelyOnly),
     "errors ignored, answers used again": Twin(
         ERRING_ON_A_POOL, errs=(0.35, 0.3), honest=lambda runs: tally(ERRING_ON_A_POOL, runs)

@@ -13,6 +13,7 @@ Ramdas (2024) for betting, and their section on sampling without replacement.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
 from typing import Self
@@ -111,11 +112,16 @@ class Rounds:
 
 
 class IndependentWealth(Wealth):
-    """Wealth from independent draws: D = X(h) - X(g)."""
+    """Wealth from independent draws: D = X(h) - X(g).
 
-    def __init__(self, n_hypotheses: int) -> None:
+    ``slack(g)`` (N,) is taken off the threshold of each h against the leader g, and bets are divided by 1 + slack: a
+    threshold of at least -slack then costs no bet more than CAP, as D is at most CAP / bet.
+    """
+
+    def __init__(self, n_hypotheses: int, slack: Callable[[int], Floats] | None = None) -> None:
         super().__init__(n_hypotheses)
         self.epochs: list[Rounds] = []
+        self._slack = slack
 
     def add(self, rounds: Rounds) -> None:
         self.epochs.append(rounds)
@@ -138,8 +144,15 @@ class IndependentWealth(Wealth):
 
     def _advanced(self, state: Floats, epoch: int, leader: int, c: float) -> Floats:
         r = self.epochs[epoch]
-        state = state + r.n_nil * np.log1p(BETS * c)
-        _add_rounds(state, r.code, r.first, r.q, r.for_rival, r.for_leader, r.asked, r.z, leader, c)
+        rounds = r.code, r.first, r.q, r.for_rival, r.for_leader, r.asked, r.z, leader
+        if self._slack is None:
+            state = state + r.n_nil * np.log1p(BETS * c)
+            _add_rounds(state, *rounds, c)
+            return state
+        slack = self._slack(leader)[:, None]
+        bets, threshold = BETS / (1 + slack), c - slack
+        state = state + r.n_nil * np.log1p(bets * threshold)
+        _add_rounds_with_slack(state, *rounds, bets, threshold[:, 0])
         return state
 
 
@@ -158,28 +171,51 @@ def leader_guess(guess: float, q: float, most: float) -> float:
 
 
 @njit(cache=True, nogil=True)
+def _differences(D, i, code, first, q, for_rival, for_leader, asked, z, leader):  # type: ignore[no-untyped-def]
+    """Write D of round i, for every output and bet, into ``D`` (n_outputs, n_bets)."""
+    begin, g = first[i], code[i, leader]
+    for k in range(BETS.size):
+        most = CAP / BETS[k]
+        of_g = leader_guess(for_leader[begin + g], q[begin + g], most)
+        if asked[i] == g:
+            of_g += (z[i] - of_g) / q[begin + g]
+        for output in range(first[i + 1] - begin):
+            D[output, k] = 0.0
+            if output != g:
+                of_h = rival_guess(for_rival[begin + output], q[begin + output], most)
+                if asked[i] == output:
+                    of_h += (z[i] - of_h) / q[begin + output]
+                D[output, k] = of_h - of_g
+
+
+@njit(cache=True, nogil=True)
 def _add_rounds(state, code, first, q, for_rival, for_leader, asked, z, leader, c):  # type: ignore[no-untyped-def]
     """Add log(1 - bet (D - c)) of every round, for every h and bet, to ``state`` (N, n_bets)."""
-    factor = np.empty((np.diff(first).max() if first.size > 1 else 0, BETS.size))
+    D = np.empty((np.diff(first).max() if first.size > 1 else 0, BETS.size))
     for i in range(code.shape[0]):
-        begin, g = first[i], code[i, leader]
-        for k in range(BETS.size):
-            most = CAP / BETS[k]
-            of_g = leader_guess(for_leader[begin + g], q[begin + g], most)
-            if asked[i] == g:
-                of_g += (z[i] - of_g) / q[begin + g]
-            for output in range(first[i + 1] - begin):
-                D = 0.0
-                if output != g:
-                    of_h = rival_guess(for_rival[begin + output], q[begin + output], most)
-                    if asked[i] == output:
-                        of_h += (z[i] - of_h) / q[begin + output]
-                    D = of_h - of_g
-                factor[output, k] = np.log1p(-BETS[k] * (D - c))
+        _differences(D, i, code, first, q, for_rival, for_leader, asked, z, leader)
+        # Once for every output, not for every h.
+        for output in range(first[i + 1] - first[i]):
+            for k in range(BETS.size):
+                D[output, k] = np.log1p(-BETS[k] * (D[output, k] - c))
         for h in range(code.shape[1]):
             output = code[i, h]
             for k in range(BETS.size):
-                state[h, k] += factor[output, k]
+                state[h, k] += D[output, k]
+
+
+@njit(cache=True, nogil=True)
+def _add_rounds_with_slack(  # type: ignore[no-untyped-def]
+    state, code, first, q, for_rival, for_leader, asked, z, leader, bets, threshold
+):
+    """As ``_add_rounds``, with ``bets`` (N, n_bets) and a ``threshold`` (N,) of every h's own."""
+    D = np.empty((np.diff(first).max() if first.size > 1 else 0, BETS.size))
+    for i in range(code.shape[0]):
+        _differences(D, i, code, first, q, for_rival, for_leader, asked, z, leader)
+        for h in range(code.shape[1]):
+            output = code[i, h]
+            for k in range(BETS.size):
+                state[h, k] += np.log1p(-bets[h, k] * (D[output, k] - threshold[h]))
 
 
 class PoolWealth(Wealth):

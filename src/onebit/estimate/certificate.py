@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError
-from onebit.estimate.recount import Count, IndependentCount, PoolCount
+from onebit.estimate.recount import Count, IndependentCount, PoolCount, luck_of_errors, refutes_one_label
 from onebit.estimate.redraw import Contest, Known, contest, left_to_draw, redraw
 from onebit.estimate.settle import TOLERANCE, Answers, Given, Settled
 from onebit.records import Answer, Closing, EpochRecord, Question, Setting
@@ -126,13 +126,19 @@ class _Audit:
         self._leader: int | None = None
         #: What the last closing certified, if rightly.
         self._certified = 1.0
-        self._n_rounds = self._n_free = self._n_answers = 0
-        self._raters_err = self._setting.f_no > 0 or self._setting.f_yes > 0
+        self._n_rounds = self._n_free = self._n_answers = self._n_with_two = 0
+        self._n_checks = self._n_contradicted = 0
+        self._suspended = False
+        raters_err = self._setting.f_no > 0 or self._setting.f_yes > 0
+        # Step 14: on a pool, half of delta is for the luck of raters who err.
+        self._has_slack = raters_err and self._setting.population == "pool"
+        self._delta = self._setting.delta / 2 if self._has_slack else self._setting.delta
         self._known = Known()
         self._undrawn = np.ones(scene.n_items, dtype=np.bool_)
         self._pool_count: PoolCount | None = None
         n_models = scene.said.shape[0]
-        self._count: Count = IndependentCount(n_models, abstaining_rival=self._setting.f_yes)
+        slack = self._slack if self._has_slack else None
+        self._count: Count = IndependentCount(n_models, abstaining_rival=self._setting.f_yes, slack=slack)
         if self._setting.population == "pool" and self._setting.protocol != "one-shot":
             self._count = self._pool_count = PoolCount(n_models, scene.n_items)
 
@@ -171,8 +177,11 @@ class _Audit:
         if self.tell(f"epoch {number}: {fault}" for fault in self._record_faults(number, epoch)):
             return False
         self._leader = epoch.leader if self._leader is None else self._leader
-        rounds = redraw(self._scene, epoch, self._undrawn, self._known)
-        answers = Answers(asked, each_anew=self._raters_err)
+        if self._suspended:
+            self.tell([f"epoch {number} was begun after the run was suspended"])
+            return False
+        rounds = redraw(self._scene, epoch, self._undrawn, self._known, self._n_with_two)
+        answers = Answers(asked)
         outcomes = [answers.settle(drawn) for drawn in rounds]
         self.tell(answers.faults)
         self.tell(
@@ -224,8 +233,11 @@ class _Audit:
         self._n_rounds += len(settled)
         self._n_free += sum(each.round.outputs.size == 1 and not each.round.to_ask for each in settled)
         self._n_answers += sum(answer is not None for _, answer in asked)
-        # Step 9: on a pool one-shot asks nothing again, unless raters err.
-        if self._setting.population == "pool" and self._setting.protocol == "one-shot" and not self._raters_err:
+        self._n_with_two += sum(each.round.has_two_labels for each in settled)
+        self._n_checks += sum(each.contradicted is not None for each in settled)
+        self._n_contradicted += sum(each.contradicted is True for each in settled)
+        # Step 9: on a pool one-shot asks nothing again.
+        if self._setting.population == "pool" and self._setting.protocol == "one-shot":
             for question, answer in asked:
                 if question.label is not None and isinstance(answer, Answer):
                     self._known.add(question.item, question.label, answer)
@@ -238,10 +250,24 @@ class _Audit:
                 f"it counts {closing.n_rounds} rounds and {closing.n_answers} answers; there were {self._n_rounds} and "
                 f"{self._n_answers}"
             )
+        if (closing.n_checks, closing.n_contradicted) != (self._n_checks, self._n_contradicted):
+            yield (
+                f"it counts {closing.n_checks} checks, {closing.n_contradicted} contradicted; there were "
+                f"{self._n_checks} and {self._n_contradicted}"
+            )
         if closing.leader not in self._survivors:
             yield f"its leader {closing.leader} is not one of the survivors {self._survivors}"
             return
         self._leader = closing.leader
+        self._suspended = refutes_one_label(self._n_checks, self._n_contradicted)
+        if self._suspended:
+            self._survivors, self._certified = self._scene.distinct, 1.0
+            if closing.survivors != self._survivors or closing.certified_eps < 1:
+                yield (
+                    f"raters accepted a second label in {self._n_contradicted} of {self._n_checks} checks, so nothing "
+                    f"is shown; but it certifies eps {closing.certified_eps!r} and has survivors {closing.survivors}"
+                )
+            return
         evidence = self._evidence(closing.leader, 0.0)
         gone = {h for h, above in evidence.items() if above > LOG_TOLERANCE and h != closing.leader}
         # Rounding may decide about those at the threshold: there the log is believed.
@@ -257,7 +283,7 @@ class _Audit:
 
     def _evidence(self, leader: int, c: float) -> dict[int, float]:
         """By how much each survivor's log-wealth against the leader at threshold c exceeds what is needed; step 5."""
-        needed = math.log(1 / (self._scene.shares[leader] * self._setting.delta))
+        needed = math.log(1 / (self._scene.shares[leader] * self._delta))
         wealth = self._count.log_wealth(self._survivors, leader, c)
         return dict(zip(self._survivors, (wealth - needed).tolist(), strict=True))
 
@@ -276,8 +302,17 @@ class _Audit:
         evidence = self._evidence(leader, (1 - self._setting.f_no - self._setting.f_yes) * c)
         return all(above >= -LOG_TOLERANCE for h, above in evidence.items() if h != leader)
 
+    def _slack(self, leader: int) -> NDArray[np.float64]:
+        """Step 14: by how much verdicts on the pool may favour the leader against each model, but for delta / 2."""
+        said, setting = self._scene.said, self._setting
+        n_differ = (said != said[leader]).sum(axis=1)
+        log_odds = math.log(1 / (self._scene.shares[leader] * setting.delta / 2))
+        return luck_of_errors(n_differ, log_odds, setting.f_no, setting.f_yes) / self._scene.n_items
+
     def _least_eps(self, leader: int, shown: float = 1.0) -> float:
         """The least eps, up to EPS_STEP, that is shown; ``shown`` is."""
+        if self._suspended:
+            return 1.0
         gap = self._known_gap(leader)
         if gap is not None:
             return gap
@@ -288,17 +323,25 @@ class _Audit:
         return high
 
     def _known_gap(self, leader: int) -> float | None:
-        """By how much the best survivor is ahead of the leader, where that is known exactly; otherwise None."""
+        """By how much the best survivor can be ahead of the leader, where all is known; otherwise None."""
         if self._survivors == (leader,):
             return 0.0
-        if self._setting.population == "stream" or self._raters_err:
+        if self._setting.population == "stream":
             return None
         contested = self._scene.contested(self._survivors)
         if self._pool_count is not None:
             if (contested & self._undrawn).any():
                 return None
             return int(self._pool_count.sums(self._survivors, leader).max()) / self._scene.n_items
-        n_right = self._known.n_right(
-            self._scene.said[:, contested], np.flatnonzero(contested).tolist(), self._survivors
-        )
-        return None if n_right is None else (max(n_right.values()) - n_right[leader]) / self._scene.n_items
+        said = self._scene.said[:, contested]
+        n_accepted = self._known.n_accepted(said, np.flatnonzero(contested).tolist(), self._survivors)
+        if n_accepted is None:
+            return None
+        slack = self._slack(leader) if self._has_slack else np.zeros(self._scene.said.shape[0])
+        n_silent = ((said < 0) & (said[leader] >= 0)).sum(axis=1)
+        ahead = [
+            (n_accepted[h] - n_accepted[leader] + self._setting.f_yes * n_silent[h]) / self._scene.n_items + slack[h]
+            for h in self._survivors
+            if h != leader
+        ]
+        return float(np.clip(max(ahead) / (1 - self._setting.f_no - self._setting.f_yes), 0, 1))

@@ -7,7 +7,7 @@ with the wealth that the learner keeps.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -23,6 +23,26 @@ Floats = NDArray[np.float64]
 #: No bet stakes more than this share of what could be lost in one round.
 MOST_STAKED = 0.9
 BETS = np.geomspace(0.002, MOST_STAKED, 20)
+
+
+#: Step 10: how often a check may contradict "one right label", what is held against that, and the odds for an alarm.
+TOLERATED_RATE, OTHER_RATES, ALARM_ODDS = 0.01, (0.05, 0.1, 0.2, 0.4, 0.8), 20
+
+
+def refutes_one_label(n_checks: int, n_contradicted: int) -> bool:
+    """Step 10: whether the checks show that a second label is right more often than is tolerated."""
+    p = np.array(OTHER_RATES)
+    log_odds = n_contradicted * np.log(p / TOLERATED_RATE)
+    log_odds += (n_checks - n_contradicted) * np.log((1 - p) / (1 - TOLERATED_RATE))
+    return bool(logsumexp(log_odds) - np.log(p.size) >= np.log(ALARM_ODDS))
+
+
+def luck_of_errors(n_differ: Ints, log_odds: float, f_no: float, f_yes: float) -> Floats:
+    """Step 14: by how many items errors may favour one model over another that differs on ``n_differ``; any shape."""
+    variance = 2 * n_differ * max(rate * (1 - rate) for rate in (min(f_no, 0.5), min(f_yes, 0.5)))
+    bernstein = log_odds / 3 + np.sqrt((log_odds / 3) ** 2 + 2 * variance * log_odds)
+    least: Floats = np.minimum(bernstein, np.sqrt(n_differ * log_odds))
+    return least
 
 
 class Count(ABC):
@@ -59,10 +79,13 @@ class _Outputs:
 
 
 class IndependentCount(Count):
-    """Steps 2 to 4: rounds drawn independently, whose factors are 1 - bet (D - c)."""
+    """Steps 2 to 4: rounds drawn independently, whose factors are 1 - bet (D - c).
 
-    def __init__(self, n_models: int, abstaining_rival: float) -> None:
-        self._abstaining_rival = abstaining_rival
+    Step 14: ``slack(leader)`` (N,) is taken off the threshold, and bets are divided by 1 + slack.
+    """
+
+    def __init__(self, n_models: int, abstaining_rival: float, slack: Callable[[int], Floats] | None = None) -> None:
+        self._abstaining_rival, self._slack = abstaining_rival, slack
         self._survivors = np.arange(n_models)
         self._epochs: list[_Outputs] = []
         #: Rounds in which D = 0 for all.
@@ -73,7 +96,7 @@ class IndependentCount(Count):
             left = np.searchsorted(self._survivors, survivors)
             self._epochs = [replace(epoch, given=epoch.given[left], says=epoch.says[left]) for epoch in self._epochs]
             self._survivors = np.array(survivors)
-        rounds = [each for each in settled if not each.is_nil]
+        rounds = [each for each in settled if not each.round.is_nil]
         self._n_nil += len(settled) - len(rounds)
         if rounds:
             self._epochs.append(self._outputs(rounds))
@@ -88,14 +111,29 @@ class IndependentCount(Count):
         )
 
     def _log_products(self, rivals: Sequence[int], leader: int, c: float) -> Floats:
+        if self._slack is not None:
+            return np.array([self._log_product(h, leader, c, self._slack(leader)[h]) for h in rivals])
         total = np.tile(self._n_nil * np.log1p(BETS * c), (self._survivors.size, 1))
         for epoch in self._epochs:
-            of_leader = epoch.given[np.searchsorted(self._survivors, leader)]
-            D = epoch.as_rival - epoch.as_leader[of_leader][epoch.round_of]
-            D[of_leader] = 0.0
-            total += epoch.says @ np.log1p(-BETS * (D - c))
+            total += epoch.says @ np.log1p(-BETS * (self._differences(epoch, leader) - c))
         products: Floats = total[np.searchsorted(self._survivors, rivals)]
         return products
+
+    def _log_product(self, rival: int, leader: int, c: float, slack: float) -> Floats:
+        bets, threshold = BETS / (1 + slack), c - slack
+        total: Floats = self._n_nil * np.log1p(bets * threshold)
+        for epoch in self._epochs:
+            D = self._differences(epoch, leader)[epoch.given[np.searchsorted(self._survivors, rival)]]
+            total = total + np.log1p(-bets * (D - threshold)).sum(axis=0)
+        return total
+
+    def _differences(self, epoch: _Outputs, leader: int) -> Floats:
+        """D of a rival that gives each output; shape (n_outputs, n_bets)."""
+        of_leader = epoch.given[np.searchsorted(self._survivors, leader)]
+        D = epoch.as_rival - epoch.as_leader[of_leader][epoch.round_of]
+        D[of_leader] = 0.0
+        of_rivals: Floats = D
+        return of_rivals
 
 
 def estimates(rounds: Sequence[Settled], abstaining_rival: float) -> tuple[Floats, Floats]:
@@ -130,7 +168,7 @@ class PoolCount(Count):
     def add(self, survivors: Sequence[int], settled: Sequence[Settled], n_left: int) -> None:
         right = np.zeros((self._n_models, len(settled)), dtype=np.int8)
         for place, each in enumerate(settled):
-            if not each.is_nil:
+            if not each.round.is_nil:
                 right[list(survivors), place] = (each.round.outputs == each.found)[each.round.output_of]
         self._epochs.append((right, n_left))
 

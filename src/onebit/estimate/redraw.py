@@ -7,7 +7,7 @@ with the learner that drew the run first, so that each can be held against the o
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,8 +19,10 @@ from onebit.records import Answer, EpochRecord, Setting
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-#: Examples of a stream that are only looked at, for the vote: so many for each distinct model, and at most.
-LOOKED_AT_PER_MODEL, MOST_LOOKED_AT = 4, 256
+#: Examples of a stream that are only looked at, for the vote: so many per model, at most so many, and at most a tenth.
+LOOKED_AT_PER_MODEL, MOST_LOOKED_AT, LOOKED_AT_PART = 4, 256, 10
+#: Rounds of follow-up with two labels or more: the first so many are checked, and this share of the others.
+FIRST_CHECKED, CHECKED_SHARE = 20, 0.02
 #: The guess about a label is this share of the share of survivors that say it.
 GUESS = 0.8
 #: Masses that differ by less are equal in the order of follow-up questions, however they were added up.
@@ -31,12 +33,13 @@ MASS_DECIMALS = 12
 class Contest:
     """Who competes on what: ``said`` (N, n), its columns in the order of the learner's items; -1 abstains.
 
-    ``distinct`` are the rows that stand for all rows equal to them. ``shares`` (N,) are the models' shares of delta,
-    0 in the other rows. The first ``n_looked_at`` items are for the vote alone.
+    ``distinct`` are the rows that stand for all rows equal to them; on a stream, all rows. ``shares`` (N,) are the
+    models' shares of delta, 0 in the other rows. The first ``n_looked_at`` items are for the vote alone.
     """
 
     setting: Setting
     said: Ints
+    n_labels: int
     distinct: tuple[int, ...]
     shares: Floats
     n_looked_at: int
@@ -46,7 +49,9 @@ class Contest:
         return int(self.said.shape[1])
 
     def names(self, model: int) -> tuple[int, ...]:
-        """The rows that predict exactly as ``model`` does."""
+        """The rows that predict exactly as ``model`` does; on a stream nothing says that others do so everywhere."""
+        if self.setting.population == "stream":
+            return (model,)
         return tuple(np.flatnonzero((self.said == self.said[model]).all(axis=1)).tolist())
 
     def contested(self, survivors: Iterable[int]) -> NDArray[np.bool_]:
@@ -58,22 +63,18 @@ class Contest:
 
 @dataclass
 class Known:
-    """What earlier epochs found out about items: ``z[item][label]``, and where nobody could tell."""
+    """What earlier epochs found out about items: ``z[item][label]`` says whether the label was accepted."""
 
     z: dict[int, dict[int, bool]] = field(default_factory=dict)
-    cant_tell: set[int] = field(default_factory=set)
 
     def add(self, item: int, label: int, answer: Answer) -> None:
-        if answer is Answer.CANT_TELL:
-            self.cant_tell.add(item)
-        else:
-            self.z.setdefault(item, {})[label] = answer is Answer.YES
+        self.z.setdefault(item, {})[label] = answer is Answer.YES
 
-    def n_right(self, said: Ints, items: Sequence[int], survivors: Sequence[int]) -> dict[int, int] | None:
-        """On how many of ``items`` each survivor is right, where models say ``said`` (N, n_items); None if unknown."""
+    def n_accepted(self, said: Ints, items: Sequence[int], survivors: Sequence[int]) -> dict[int, int] | None:
+        """On how many of ``items`` survivors are accepted, where models say ``said`` (N, n_items); None if unknown."""
         total = dict.fromkeys(survivors, 0)
         for place, item in enumerate(items):
-            for h in survivors if item not in self.cant_tell else ():
+            for h in survivors:
                 label = int(said[h, place])
                 z = self.z.get(item, {}).get(label) if label >= 0 else False
                 if z is None:
@@ -88,8 +89,11 @@ class Round:
 
     ``outputs`` (L,) are what survivors say there, rising, -1 for an abstention; ``output_of`` (V,) is the place in it
     of each survivor's. In one-shot, ``q`` (L,) is the probability with which each is asked, 0 if it cannot be,
-    ``guess`` (L,) the guess about it, and ``known`` (L,) is 1 where it has been found right before. In the other
-    protocols they are 0. ``is_nil`` says that all differences between survivors are 0.
+    ``guess`` (L,) the guess about it, and ``known`` (L,) is 1 where it has been accepted before. In the other protocols
+    they are 0. ``is_nil`` says that survivors agree, so that all their differences are 0.
+
+    In follow-up, ``check`` is the number that chooses one more label after the yes; None: it is not checked.
+    ``n_all`` is the number of labels of the table if one of them is sure to be right; otherwise 0.
     """
 
     item: int
@@ -100,6 +104,12 @@ class Round:
     guess: Floats
     known: Floats
     is_nil: bool = False
+    check: float | None = None
+    n_all: int = 0
+
+    @property
+    def has_two_labels(self) -> bool:
+        return int((self.outputs >= 0).sum()) > 1
 
     def propensity(self, label: int | None) -> float:
         """The probability with which ``label`` is asked; what is not left to chance has 1."""
@@ -111,18 +121,21 @@ def contest(setting: Setting, predictions: NDArray[np.integer], n_labels: int) -
     _check(setting, predictions, n_labels)
     said = np.maximum(predictions.astype(np.int64), -1)
     distinct = np.sort(np.unique(said, axis=0, return_index=True)[1])
-    n_looked_at = 0
+    n_looked_at, n_voting = 0, said.shape[1]
     if setting.population == "stream":
+        distinct = np.arange(said.shape[0])
         said = said[:, generator(setting.seed, "stream order").permutation(said.shape[1])]
-        n_looked_at = min(MOST_LOOKED_AT, LOOKED_AT_PER_MODEL * distinct.size, said.shape[1])
-    voters = said[distinct, :n_looked_at] if n_looked_at else said[distinct]
+        n_looked_at = n_voting = min(
+            MOST_LOOKED_AT, LOOKED_AT_PER_MODEL * distinct.size, said.shape[1] // LOOKED_AT_PART
+        )
+    voters = said[distinct, :n_voting]
     vote = np.array([_plurality(column) for column in voters.T], dtype=np.int64)
     agreement = (voters == vote).sum(axis=1)
     ranked = distinct[np.lexsort((distinct, -agreement))]
     shares = np.zeros(said.shape[0])
     shares[ranked] = 1 / np.arange(1, ranked.size + 1)
     shares /= max(shares[ranked[:-1]].sum(), 1.0)
-    return Contest(setting, said, tuple(distinct.tolist()), shares, n_looked_at)
+    return Contest(setting, said, n_labels, tuple(distinct.tolist()), shares, n_looked_at)
 
 
 def _check(setting: Setting, predictions: NDArray[np.integer], n_labels: int) -> None:
@@ -144,6 +157,8 @@ def _check(setting: Setting, predictions: NDArray[np.integer], n_labels: int) ->
         raise InvalidInputError(f"raters who err are for one-shot; {setting.protocol} needs answers that are right")
     if setting.passive and setting.protocol != "labels":
         raise InvalidInputError(f"passive is for the protocol labels, not for {setting.protocol}")
+    if setting.exhaustive and setting.protocol != "follow-up":
+        raise InvalidInputError(f"exhaustive is for the protocol follow-up, not for {setting.protocol}")
 
 
 def _plurality(column: Ints) -> int:
@@ -160,19 +175,29 @@ def left_to_draw(contest: Contest, survivors: Iterable[int], undrawn: NDArray[np
     return places
 
 
-def redraw(contest: Contest, epoch: EpochRecord, undrawn: NDArray[np.bool_], known: Known) -> list[Round]:
-    """The rounds of an epoch, in order; fewer than it says where the items run out."""
+def redraw(
+    contest: Contest, epoch: EpochRecord, undrawn: NDArray[np.bool_], known: Known, n_with_two: int
+) -> list[Round]:
+    """The rounds of an epoch, in order; fewer than it says where the items run out.
+
+    In ``n_with_two`` rounds of earlier epochs survivors gave two labels or more.
+    """
     uniforms = RoundStream(contest.setting.seed, "rounds").uniforms(epoch.first_round, epoch.n_rounds)
     items = _items(contest, epoch, undrawn, uniforms[:, 0])
     survivors = np.array(epoch.survivors)
     rounds = []
     for item, u in zip(items, uniforms, strict=False):
         says = contest.said[survivors, item]
-        is_nil = item in known.cant_tell or bool((says == says[0]).all())
+        is_nil = bool((says == says[0]).all())
         if contest.setting.protocol == "one-shot" and not is_nil:
             rounds.append(_one_shot(contest, epoch, item, says, known.z.get(item, {}), u))
-        else:
-            rounds.append(_exact(contest, epoch, item, says, is_nil))
+            continue
+        drawn = _exact(contest, epoch, item, says, is_nil)
+        if contest.setting.protocol == "follow-up" and drawn.has_two_labels:
+            n_with_two += 1
+            if n_with_two <= FIRST_CHECKED or u[1] < CHECKED_SHARE:
+                drawn = replace(drawn, check=float(u[2]))
+        rounds.append(drawn)
     return rounds
 
 
@@ -235,4 +260,6 @@ def _exact(contest: Contest, epoch: EpochRecord, item: int, says: Ints, is_nil: 
         order = sorted(mass, key=lambda a: (-round(mass[a], MASS_DECIMALS), -votes[a], a))
         to_ask = tuple(a for a in order if a >= 0)
     zero = np.zeros(outputs.size)
-    return Round(item, to_ask, outputs, output_of, zero, zero, zero, is_nil)
+    # Only where the last label of all is among those that may be asked can it be known without being asked.
+    n_all = contest.n_labels if contest.setting.exhaustive and len(to_ask) == contest.n_labels else 0
+    return Round(item, to_ask, outputs, output_of, zero, zero, zero, is_nil, n_all=n_all)

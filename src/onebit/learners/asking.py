@@ -8,9 +8,10 @@ import numpy as np
 
 from onebit.errors import UnknownQuestionError
 from onebit.learners.epoch import Drawn, Epoch, OneShot
-from onebit.learners.outputs import Ints, contested
+from onebit.learners.outputs import Floats, Ints, contested
 from onebit.learners.planning import Exploration
-from onebit.records import Answer, Question
+from onebit.learners.scripts import Ask, Given, OneQuestion, Script, TheLabelItself, UntilAYes
+from onebit.records import Question
 
 
 class Asking:
@@ -20,6 +21,9 @@ class Asking:
         self.epoch = epoch
         #: Rounds whose next question can be asked.
         self.ready: deque[int] = deque()
+        #: What is asked in each round, and what was answered.
+        self._scripts: dict[int, Script] = {}
+        self._answers: dict[int, list[Given]] = {}
         #: Rounds that share one question, by the first of them; and those that the answer to each question is for.
         self._together: dict[int, list[int]] = {}
         self._places_of: dict[int, list[int]] = {}
@@ -30,38 +34,36 @@ class Asking:
         """The numbers of the questions asked so far."""
         return list(self._places_of)
 
-    def add(self, place: int, labels: list[int | None]) -> None:
-        """Ask about these labels in a round, one after the other until one is right."""
-        self.epoch.to_ask[place] = labels
+    def add(self, place: int, script: Script) -> None:
+        """Ask in a round what the script says."""
+        self._follow(place, script)
         self.ready.append(place)
 
-    def share(self, first: int, place: int) -> None:
+    def share(self, first: int, place: int, script: Script) -> None:
         """The question of the round ``first`` is that of another round, too."""
-        self._together.setdefault(first, []).append(place)
+        self._together.setdefault(first, [first]).append(place)
+        self._follow(place, script)
+
+    def _follow(self, place: int, script: Script) -> None:
+        self._scripts[place], self._answers[place] = script, []
 
     def next(self, number: int) -> Question:
         """The next question, with that number."""
         epoch, place = self.epoch, self.ready.popleft()
-        label = epoch.to_ask[place].pop(0)
+        step = self._scripts[place].step(self._answers[place])
+        label = step.label if isinstance(step, Ask) else None
         self._places_of[number] = self._together.get(place, [place])
         self._last_asked.update(dict.fromkeys(self._places_of[number], number))
         return Question(number, int(epoch.drawn.items[place]), label, float(epoch.propensity[place]), epoch.number)
 
-    def tell(self, question: Question, answer: Answer | int) -> None:
-        epoch = self.epoch
+    def tell(self, question: Question, answer: Given) -> None:
         for place in self._places_of[question.id]:
-            if not isinstance(answer, Answer):
-                epoch.settle(place, int(answer))
-            elif answer is Answer.CANT_TELL:
-                epoch.settle(place, -1)
-            elif epoch.one_shot is not None:
-                epoch.settle(place, int(answer is Answer.YES))
-            elif answer is Answer.YES and question.label is not None:
-                epoch.settle(place, question.label)
-            elif epoch.to_ask[place]:
+            self._answers[place].append(answer)
+            step = self._scripts[place].step(self._answers[place])
+            if isinstance(step, Ask):
                 self.ready.append(place)
             else:
-                epoch.settle(place, -1)
+                self.epoch.settle(place, step)
 
     def check_may_untell(self, question_id: int) -> None:
         """UnknownQuestionError if the next label was asked on the strength of this answer."""
@@ -73,14 +75,15 @@ class Asking:
     def untell(self, question_id: int) -> None:
         """The question is open again."""
         for place in self._places_of[question_id]:
+            self._answers[place].pop()
             if self.epoch.is_settled[place]:
                 self.epoch.unsettle(place)
             else:
                 self.ready.remove(place)
 
 
-def one_question_each(number: int, drawn: Drawn, one_shot: OneShot, reuses_answers: bool) -> Asking:
-    """One-shot. With ``reuses_answers``, rounds that drew the same item and label share a question."""
+def one_question_each(number: int, drawn: Drawn, one_shot: OneShot) -> Asking:
+    """One-shot. Rounds that drew the same item and label share a question: nothing is asked twice."""
     costs = np.zeros(drawn.items.size, dtype=np.bool_)
     costs[one_shot.places] = one_shot.asked >= 0
     asking = Asking(Epoch(number, drawn, costs, one_shot))
@@ -89,22 +92,34 @@ def one_question_each(number: int, drawn: Drawn, one_shot: OneShot, reuses_answe
     for place, label in zip(one_shot.places.tolist(), one_shot.label.tolist(), strict=True):
         if label < 0:
             continue
-        # Raters who err are asked afresh each time: what they said before is no truth to be used again.
-        key = (int(drawn.items[place]), label) if reuses_answers else (-1, place)
-        first = first_with.setdefault(key, place)
-        asking.share(first, place)
+        first = first_with.setdefault((int(drawn.items[place]), label), place)
         if first == place:
-            asking.add(place, [label])
+            asking.add(place, OneQuestion(label))
+        else:
+            asking.share(first, place, OneQuestion(label))
     return asking
 
 
-def until_the_label_is_found(
-    number: int, drawn: Drawn, survivors: Ints, exploration: Exploration, follow_up: bool, passive: bool
-) -> Asking:
-    """Follow-up, or else the label itself is asked for; ``passive``: also where survivors agree."""
-    said = drawn.said[survivors]
-    costs = np.ones(drawn.items.size, dtype=np.bool_) if passive else contested(said)
+def labels_themselves(number: int, drawn: Drawn, survivors: Ints, passive: bool) -> Asking:
+    """The label itself is asked for; ``passive``: also where survivors agree."""
+    costs = np.ones(drawn.items.size, dtype=np.bool_) if passive else contested(drawn.said[survivors])
     asking = Asking(Epoch(number, drawn, costs, None))
     for place in np.flatnonzero(costs).tolist():
-        asking.add(place, list(exploration.in_order(said[:, place])) if follow_up else [None])
+        asking.add(place, TheLabelItself())
+    return asking
+
+
+def until_a_yes(
+    number: int, drawn: Drawn, survivors: Ints, exploration: Exploration, checks: Floats, n_labels: int | None
+) -> Asking:
+    """Follow-up. ``checks`` (m,) has the uniform number of each round that is checked, NaN for the others.
+
+    ``n_labels`` is given where the labels are exhaustive.
+    """
+    said = drawn.said[survivors]
+    costs = contested(said)
+    asking = Asking(Epoch(number, drawn, costs, None))
+    for place in np.flatnonzero(costs).tolist():
+        check = None if np.isnan(checks[place]) else float(checks[place])
+        asking.add(place, UntilAYes(tuple(exploration.in_order(said[:, place])), check, n_labels))
     return asking

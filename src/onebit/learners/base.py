@@ -21,7 +21,7 @@ from onebit.hypotheses.base import Examples, Hypothesis, HypothesisClass, Labels
 from onebit.hypotheses.counting import CountingClass
 from onebit.learners.items import ItemSource, Pool
 from onebit.learners.ledger import Ledger
-from onebit.randomness import RoundStream
+from onebit.randomness import RoundStream, fresh_seed
 from onebit.records import Answer, Question, RunStatus, Status
 
 
@@ -83,13 +83,15 @@ class Learner(ABC, Generic[R]):
 class EpochLearner(Learner[R]):
     """The bookkeeping that learners share: rounds, epochs, open questions, answers."""
 
-    def __init__(self, hypotheses: HypothesisClass, items: ItemSource, seed: int) -> None:
+    def __init__(self, hypotheses: HypothesisClass, items: ItemSource, seed: int | None) -> None:
         if isinstance(items, Pool):
             hypotheses.check_examples(items.x)
         self._hypotheses = CountingClass(hypotheses)
         self._items = items
         self._n_labels = hypotheses.n_labels
-        self._uniforms = RoundStream(seed, "rounds")
+        #: From the operating system, unless given for replay or simulation: nobody who made the pool may know it.
+        self.seed = fresh_seed() if seed is None else seed
+        self._uniforms = RoundStream(self.seed, "rounds")
         self._ledger = Ledger(self._n_labels)
         #: The number of the first question of each epoch so far.
         self._first_of_epoch = [0]

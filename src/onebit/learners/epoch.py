@@ -9,6 +9,7 @@ import numpy as np
 from onebit.estimate.betting import Rounds
 from onebit.learners.outputs import Bools, Floats, Ints, Outputs, Predictions, contested, guesses
 from onebit.learners.planning import Exploration
+from onebit.learners.scripts import Settled
 from onebit.records import Answer
 
 
@@ -28,32 +29,24 @@ class KnownAnswers:
     """What was answered about the items of a pool in earlier epochs."""
 
     def __init__(self) -> None:
-        self._right: dict[int, dict[int, bool]] = {}
-        self._untold: set[int] = set()
+        self._accepted: dict[int, dict[int, bool]] = {}
 
     def add(self, item: int, label: int, answer: Answer) -> None:
-        if answer is Answer.CANT_TELL:
-            self._untold.add(item)
-        else:
-            self._right.setdefault(item, {})[label] = answer is Answer.YES
+        # Can't tell is not a yes, and says nothing about other labels of the item.
+        self._accepted.setdefault(item, {})[label] = answer is Answer.YES
 
     def of(self, item: int) -> dict[int, bool]:
-        """The labels of ``item`` whose answer is known, and whether they are right."""
-        return self._right.get(item, {})
-
-    def cant_be_told(self, item: int) -> bool:
-        return item in self._untold
+        """The labels of ``item`` whose answer is known, and whether they were accepted."""
+        return self._accepted.get(item, {})
 
     def score(self, said: Predictions, survivors: Ints) -> Floats | None:
-        """On how many items each hypothesis is right, up to what is the same for all survivors; shape (N,).
+        """On how many items each hypothesis is accepted, up to what is the same for all survivors; shape (N,).
 
         None unless all labels that survivors give to items on which they differ have their answer.
         """
         score = np.zeros(said.shape[0])
         for item in np.flatnonzero(contested(said[survivors])).tolist():
             answers = self.of(item)
-            if self.cant_be_told(item):
-                continue
             if any(label >= 0 and label not in answers for label in said[survivors, item].tolist()):
                 return None
             score += [answers.get(label, False) for label in said[:, item].tolist()]
@@ -75,10 +68,8 @@ class OneShot:
         uniform: Floats,
         f_yes: float = 0.0,
     ) -> None:
-        differ = contested(drawn.said[survivors])
-        untold = np.array([known.cant_be_told(item) for item in drawn.items.tolist()], dtype=np.bool_)
         #: The rounds that may tell survivors apart, as places in the epoch.
-        self.places = np.flatnonzero(differ & ~untold)
+        self.places = np.flatnonzero(contested(drawn.said[survivors]))
         self.outputs = Outputs.of(drawn.said[np.ix_(survivors, self.places)])
         self._survivors = survivors
         unknown = self.outputs.label >= 0
@@ -108,21 +99,18 @@ class OneShot:
         return np.where(self.asked >= 0, self._q[self.outputs.first[:-1] + self.asked], 1.0)
 
     def rounds(self, outcome: Ints, n_hypotheses: int) -> Rounds:
-        """The rounds that ended with ``outcome``: 1 for yes, 0 for no, -1 for can't tell. Shape (n_rounds,)."""
+        """The rounds that ended with ``outcome``: 1 for yes, 0 for anything else. Shape (n_rounds,)."""
         m = int(np.searchsorted(self.places, outcome.size))
-        z, asked, first = outcome[self.places[:m]], self.asked[:m], self.outputs.first[: m + 1]
-        nil = (asked >= 0) & (z < 0)
-        # Where the rater can't tell nobody is right, whatever had been guessed.
-        counts = ~np.repeat(nil, np.diff(first))
+        first = self.outputs.first[: m + 1]
         end = first[-1]
         return Rounds(
             codes(self.outputs, self._survivors, m, n_hypotheses),
             first,
-            np.where(counts, self._q[:end], 1.0),
-            self._for_rival[:end] * counts,
-            self._guess[:end] * counts,
-            np.where(nil, -1, asked),
-            z.astype(np.float64),
+            self._q[:end],
+            self._for_rival[:end],
+            self._guess[:end],
+            self.asked[:m],
+            outcome[self.places[:m]].astype(np.float64),
             outcome.size - m,
         )
 
@@ -147,10 +135,9 @@ def codes(outputs: Outputs, survivors: Ints, m: int, n_hypotheses: int) -> np.nd
 
 
 class Epoch:
-    """An epoch under way: what was drawn, what is still to be asked in each round, and what was found.
+    """An epoch under way: what was drawn, and how its rounds ended.
 
-    The ``outcome`` of a round is 1 for yes, 0 for no, -1 for can't tell or nothing asked; where the label is sought, in
-    follow-up and labels, it is that label, or -1 if it was not found.
+    The ``outcome`` of a round is that of its script (``scripts.py``), and -1 where nothing was asked.
     """
 
     def __init__(self, number: int, drawn: Drawn, costs: Bools, one_shot: OneShot | None) -> None:
@@ -160,22 +147,31 @@ class Epoch:
         self.is_settled = ~costs
         self.outcome = np.full(n, -1, dtype=np.int64)
         self.propensity = np.ones(n)
-        self.to_ask: list[list[int | None]] = [[] for _ in range(n)]
+        #: For each round that was checked, whether that contradicted what is assumed.
+        self._checked: dict[int, bool] = {}
 
-    def settle(self, place: int, outcome: int) -> None:
-        self.outcome[place] = outcome
+    def settle(self, place: int, settled: Settled) -> None:
+        self.outcome[place] = settled.outcome
         self.is_settled[place] = True
         self.unsettled -= 1
+        if settled.contradicted is not None:
+            self._checked[place] = settled.contradicted
 
     def unsettle(self, place: int) -> None:
         self.outcome[place] = -1
         self.is_settled[place] = False
         self.unsettled += 1
+        self._checked.pop(place, None)
 
     def settled_prefix(self) -> Ints:
         """The outcomes before the first round that is unsettled: wealth uses a beginning, never a selection."""
         n = self.is_settled.size if self.is_settled.all() else int(np.argmin(self.is_settled))
         return self.outcome[:n]
+
+    def checks(self) -> list[bool]:
+        """What the checks in that beginning found, in the order drawn."""
+        n = self.settled_prefix().size
+        return [self._checked[place] for place in sorted(self._checked) if place < n]
 
     def confirmed(self, outcome: Ints) -> tuple[Predictions, Ints, Floats]:
         """The rounds among the first whose label was found: what hypotheses say (N, m), the label, its propensity."""

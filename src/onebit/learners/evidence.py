@@ -8,6 +8,7 @@ wealth.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from copy import copy
 
 import numpy as np
@@ -18,8 +19,9 @@ from onebit.learners.epoch import Drawn, Epoch, exact_rounds
 from onebit.learners.items import ItemSource
 from onebit.learners.outputs import Floats, Ints, Predictions, contested
 
-#: Examples of a stream that are looked at before the first round: so many for each hypothesis, and the most.
-LOOKED_AT_EACH, LOOKED_AT_MOST = 4, 256
+#: Examples of a stream that are looked at before the first round: so many for each hypothesis, the most, and one in so
+#: many of all, so that most are left to be asked about.
+LOOKED_AT_EACH, LOOKED_AT_MOST, LOOKED_AT_PART = 4, 256, 10
 
 
 class Evidence(ABC):
@@ -55,11 +57,21 @@ class Evidence(ABC):
 
 
 class IndependentEvidence(Evidence):
-    """Independent draws from a stream, or with replacement from a pool on which hypotheses say ``pool_said``."""
+    """Independent draws from a stream, or with replacement from a pool on which hypotheses say ``pool_said``.
 
-    def __init__(self, hypotheses: FiniteClass, items: ItemSource, rows: Ints, pool_said: Predictions | None) -> None:
+    ``slack`` is that of the wealth.
+    """
+
+    def __init__(
+        self,
+        hypotheses: FiniteClass,
+        items: ItemSource,
+        rows: Ints,
+        pool_said: Predictions | None,
+        slack: Callable[[int], Floats] | None = None,
+    ) -> None:
         self._hypotheses, self._items, self._rows, self._pool_said = hypotheses, items, rows, pool_said
-        self._wealth = IndependentWealth(rows.size)
+        self._wealth = IndependentWealth(rows.size, slack)
         self.wealth = self._wealth
         self.score = np.zeros(rows.size)
 
@@ -67,6 +79,8 @@ class IndependentEvidence(Evidence):
         if self._pool_said is not None:
             return self._pool_said
         n_looked_at = min(LOOKED_AT_MOST, LOOKED_AT_EACH * self._rows.size)
+        if self._items.size is not None:
+            n_looked_at = min(n_looked_at, self._items.size // LOOKED_AT_PART)
         return self._take(self._items.draw(np.zeros(n_looked_at)))
 
     def draw(self, survivors: Ints, uniform: Floats) -> Drawn:

@@ -39,6 +39,8 @@ def forecast(standing: Standing, closings: Sequence[Closing], c: float, n_items:
 
     ``n_items`` is the size of the pool where its items are drawn without replacement.
     """
+    if standing.is_suspended:
+        return None
     if standing.is_over:
         return Forecast(0, 0, 0)
     if len(closings) < ENOUGH_EPOCHS or closings[-1].n_rounds == 0:

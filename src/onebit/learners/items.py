@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sized
 from itertools import chain, islice
 from typing import Any, Protocol
 
@@ -14,7 +14,13 @@ from onebit.hypotheses.base import Examples, n_examples
 
 
 class ItemSource(Protocol):
-    """Independent draws of examples, each with a number by which it can be had again."""
+    """Independent draws of examples, each with a number by which it can be had again.
+
+    ``size`` is how many there are; None where that is not known.
+    """
+
+    @property
+    def size(self) -> int | None: ...
 
     def draw(self, uniform: NDArray[np.float64]) -> NDArray[np.int64]:
         """The numbers of the next examples, one for each number of ``uniform``; fewer where the source ends."""
@@ -36,10 +42,10 @@ class Pool:
         if n_examples(x) == 0:
             raise InvalidInputError("the pool is empty; it needs at least one example")
         self.x = x
-        self._n = n_examples(x)
+        self.size: int = n_examples(x)
 
     def draw(self, uniform: NDArray[np.float64]) -> NDArray[np.int64]:
-        return (uniform * self._n).astype(np.int64)
+        return (uniform * self.size).astype(np.int64)
 
     def put_back(self, items: NDArray[np.int64]) -> None:
         """Nothing to do: a pool does not change when it is drawn from."""
@@ -52,6 +58,7 @@ class Stream:
     """Examples from an iterator that yields independent draws. Each is kept, since the last step needs it again."""
 
     def __init__(self, examples: Iterable[Any]) -> None:
+        self.size: int | None = len(examples) if isinstance(examples, Sized) else None
         self._iterator: Iterator[Any] = iter(examples)
         self._drawn: list[Any] = []
 

@@ -16,7 +16,7 @@ from onebit.hypotheses.finite import FiniteClass, PredictionTable
 from onebit.learners.base import Learner, Result
 from onebit.learners.items import ItemSource, Pool
 from onebit.learners.schedule import CoverPlan
-from onebit.randomness import RoundStream
+from onebit.randomness import RoundStream, fresh_seed
 from onebit.records import Answer, Question, Status
 
 #: Makes the learner of the finite class that the cover is.
@@ -61,11 +61,13 @@ class NatarajanLearner(Learner[NatarajanResult]):
         make_learner: MakeLearner,
         *,
         limit: int = MAX_REPRESENTATIVES,
-        seed: int = 0,
+        seed: int | None = None,
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         counted = CountingClass(hypotheses)
-        drawn = items.draw(RoundStream(seed, "cover").uniforms(0, cover.n_points)[:, 0])
+        drawn = items.draw(
+            RoundStream(fresh_seed() if seed is None else seed, "cover").uniforms(0, cover.n_points)[:, 0]
+        )
         if drawn.size < cover.n_points:
             raise InvalidInputError(
                 f"the cover needs {cover.n_points} unlabelled examples and the stream ended after {drawn.size}"

@@ -19,7 +19,13 @@ class OnePhaseLearner(EpochLearner[Result]):
     """``n_rounds`` questions of one law, then the weighted ERM with intervals that hold with probability 1 - delta."""
 
     def __init__(
-        self, hypotheses: HypothesisClass, items: ItemSource, n_rounds: int, *, delta: float = 0.05, seed: int = 0
+        self,
+        hypotheses: HypothesisClass,
+        items: ItemSource,
+        n_rounds: int,
+        *,
+        delta: float = 0.05,
+        seed: int | None = None,
     ) -> None:
         super().__init__(hypotheses, items, seed)
         self._n_rounds = check_count("n_rounds", n_rounds, least=2)

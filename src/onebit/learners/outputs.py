@@ -89,3 +89,10 @@ def contested(said: Predictions) -> Bools:
     """Whether the rows of ``said`` (V, m) differ at each example; shape (m,)."""
     differ: Bools = (said != said[0]).any(axis=0)
     return differ
+
+
+def several_labels(said: Predictions) -> Bools:
+    """Whether the rows of ``said`` (V, m) give two labels or more to each example, abstentions aside; shape (m,)."""
+    highest = said.max(axis=0)
+    several: Bools = ((said >= 0) & (said != highest)).any(axis=0)
+    return several

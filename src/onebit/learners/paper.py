@@ -77,12 +77,11 @@ class PaperLearner(EpochLearner[PaperResult]):
         plan: Plan,
         *,
         solver: Solver | None = None,
-        seed: int = 0,
+        seed: int | None = None,
     ) -> None:
         super().__init__(hypotheses, items, seed)
         self._plan = plan
         self._solver = _checked_solver(solver, plan, hypotheses)
-        self._seed = seed
         self._max_collecting = collecting_rounds(plan.n_confirmed, self._n_labels, plan.delta)
         self._n_yes = 0
         self._exploration: Exploration | None = None
@@ -164,7 +163,7 @@ class PaperLearner(EpochLearner[PaperResult]):
     def _solve(self, x: Examples, y: Labels) -> Mixture:
         gamma = self._plan.gamma
         if self._solver == "spider" and self._plan.n_steps is not None:
-            problem = PotentialOnSamples(self._hypotheses, x, y, gamma, generator(self._seed, "spider"))
+            problem = PotentialOnSamples(self._hypotheses, x, y, gamma, generator(self.seed, "spider"))
             ratio = reset_ratio(self._n_labels, gamma)
             return spider_frank_wolfe(problem, problem.start(), self._plan.n_steps, ratio).mixture
         if self._solver == "corrective":

@@ -1,18 +1,14 @@
-"""Theorem 1 as code: every size of the algorithm, and every place where delta is split.
+"""Theorem 1 as code: every size of the algorithm, and every place where the paper's delta is split.
 
-delta is shared out here and nowhere else: half to phase 1 and half to phase 2 in Theorem 1, all of it to the rounds of
-the learners that have one phase, evenly over hypotheses for intervals that hold at once, by their rank in the vote over
-those that may lead for certificates, and for an infinite class half to its cover and half to the learner of the finite
-class.
+delta is shared out here: half to phase 1 and half to phase 2 in Theorem 1, all of it to the rounds of the learners that
+have one phase, evenly over hypotheses for intervals that hold at once, and for an infinite class half to its cover and
+half to the learner of the finite class. How certificates share it out stands in ``estimate/delta.py``.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-
-import numpy as np
-from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError, check_count, check_fraction
 from onebit.explore.potential import check_gamma
@@ -234,20 +230,6 @@ def break_even_eps(plan: Plan, n_labels: int, n_hypotheses: int) -> float | None
 def failure_per_hypothesis(n_hypotheses: int, delta: float) -> float:
     """delta / N: what each of N two-sided intervals may fail with for all to hold with probability 1 - delta."""
     return check_fraction("delta", delta) / n_hypotheses
-
-
-def failure_per_leader(agreement: NDArray[np.int64], delta: float) -> NDArray[np.float64]:
-    """What of delta each hypothesis may use up as the leader: 1 / rank, so that any N - 1 of them add up to delta.
-
-    The rank is by ``agreement`` (N,) with the vote, equal ones by number: whoever agrees more is likelier to lead. It
-    must be fixed before the first answer; see docs/certificate.md, step 5.
-    """
-    rank = np.empty(agreement.size)
-    rank[np.argsort(-agreement, kind="stable")] = np.arange(1, agreement.size + 1)
-    # 1 + 1/2 + ... + 1/(N - 1)
-    most = max((1 / np.arange(1, agreement.size)).sum(), 1.0)
-    failure: NDArray[np.float64] = delta / (rank * most)
-    return failure
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,32 @@ Everything here follows from the evidence by docs/certificate.md, steps 4 to 6.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from copy import copy
+from dataclasses import dataclass
 
 import numpy as np
 
+from onebit.estimate.delta import failure_per_leader
 from onebit.learners.evidence import Evidence
 from onebit.learners.outputs import Bools, Floats, plurality
-from onebit.learners.schedule import failure_per_leader
 
 #: On the way the certified eps is one of eps, eps * STEP, eps * STEP^2, ..., 1.
 STEP = 1.1
 #: Steps between 0 and the certified eps in which "ahead by at most" is told, and the certified eps in the end.
 FINE_STEPS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Where every answer is known that could tell survivors apart.
+
+    ``score`` (N,) says who is accepted how often. ``ahead(g)`` (N,) bounds by how much each is ahead of g; errors of
+    raters may leave it above 0.
+    """
+
+    score: Floats
+    ahead: Callable[[int], Floats]
 
 
 class Standing:
@@ -30,12 +44,17 @@ class Standing:
         self._evidence, self._transfer = evidence, transfer
         #: What the hypotheses say on the examples of the vote, (N, m).
         self.looked_at = evidence.look()
-        agreement = (self.looked_at == plurality(self.looked_at)).sum(axis=1)
+        #: With the vote; it decides about shares of delta.
+        self.agreement = agreement = (self.looked_at == plurality(self.looked_at)).sum(axis=1)
         #: The log-wealth that shows something against each leader.
         self.threshold = -np.log(failure_per_leader(agreement, delta))
         self.survivors = np.arange(agreement.size)
         self.leader = int(np.argmax(agreement))
+        #: Whether nothing is left to be found out.
         self.is_exact = self.survivors.size == 1
+        self._known: Known | None = None
+        self.is_suspended = False
+        self._eps = eps
         n_steps = math.ceil(math.log(1 / eps) / math.log(STEP))
         #: What the certified eps may be, and its place among them.
         self._ladder = [*(eps * STEP**k for k in range(n_steps)), 1.0]
@@ -53,24 +72,47 @@ class Standing:
     @property
     def certified_eps(self) -> float:
         """No model is ahead of the leader by more, as of the last update."""
-        return 0.0 if self.is_exact else self._ladder[self._place]
+        if self.is_exact:
+            return float(self._exact_bounds().max())
+        return self._ladder[self._place]
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the eps asked for is shown."""
+        return self.certified_eps <= self._eps
 
     @property
     def is_over(self) -> bool:
-        return self.is_exact or self._place == 0
+        """Whether nothing more needs to be asked, or can be."""
+        return self.is_exact or self.is_suspended or self.is_shown
 
-    def update(self, exact_score: Floats | None) -> None:
-        """Draw all conclusions from the evidence; ``exact_score`` (N,) where it is known who is how good."""
+    def update(self, known: Known | None) -> None:
+        """Draw all conclusions from the evidence, and from what is ``known``."""
         self._ahead = self._frozen = None
-        score = self._evidence.score if exact_score is None else exact_score
+        self._known = known
+        score = self._evidence.score if known is None else known.score
         self.leader = int(self.survivors[np.argmax(score[self.survivors])])
         behind = self._shown(0.0, keep=True)
         behind[self.leader] = False
         self.survivors = self.survivors[~behind[self.survivors]]
-        exact = exact_score is not None or self.n_left() == 0
-        self.is_exact = exact or self.survivors.size == 1
+        self.is_exact = known is not None or self.n_left() == 0 or self.survivors.size == 1
         if not self.is_exact:
             self._climb()
+
+    def suspend(self) -> None:
+        """What the evidence rests on is refuted: nothing is shown, and anybody may be the best."""
+        self._ahead = self._frozen = self._known = None
+        self.is_suspended, self.is_exact = True, False
+        self.survivors = np.arange(self.threshold.size)
+        self._place = len(self._ladder) - 1
+
+    def _exact_bounds(self) -> Floats:
+        """By how much each survivor can be ahead of the leader, where nothing is left to be found out."""
+        if self._known is None:
+            return np.zeros(self.survivors.size)
+        bound: Floats = self._known.ahead(self.leader)[self.survivors].clip(0, 1)
+        bound[self.survivors == self.leader] = 0.0
+        return bound
 
     def _climb(self) -> None:
         """Find the certified eps on the ladder, from where it was."""
@@ -112,14 +154,17 @@ class Standing:
         The largest is the certified eps, told more finely than on the way. Goes through all rounds a few times, once
         after each update.
         """
-        if self._ahead is not None:
-            return self._ahead
+        if self._ahead is None:
+            self._ahead = self._exact_bounds() if self.is_exact else self._bounds_by_wealth()
+        return self._ahead
+
+    def _bounds_by_wealth(self) -> Floats:
         bound = np.full(self.survivors.size, self.certified_eps)
-        for c in np.linspace(0, self.certified_eps, FINE_STEPS, endpoint=False)[::-1]:
+        steps = np.linspace(0, self.certified_eps, FINE_STEPS, endpoint=False)[::-1]
+        for c in steps if not self.is_suspended else ():
             shown = self._shown(c)[self.survivors]
             bound[shown] = np.minimum(bound[shown], c)
             if not shown.any():
                 break
         bound[self.survivors == self.leader] = 0.0
-        self._ahead = bound
         return bound

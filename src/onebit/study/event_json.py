@@ -212,7 +212,7 @@ def _closing(read: Reader) -> Closing:
         survivors=read.counts("survivors"),
         certified_eps=read.number("certified_eps"),
         n_checks=read.count("n_checks"),
-        n_second_yes=read.count("n_second_yes"),
+        n_contradicted=read.count("n_contradicted"),
     )
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from onebit.learners.base import Result
-from onebit.learners.certified import CertifiedResult
+from onebit.learners.statement import CertifiedResult
 from onebit.learners.training.learner import TrainingResult
 from onebit.records import RunStatus, Setting, TrainingSetting
 from onebit.study.about import About

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from tests.unit.learners.certified_kinds import (
     FOLLOW_UP_POOL,
+    KINDS,
     N_LABELS,
     ONE_SHOT_POOL,
     Kind,
@@ -34,8 +35,8 @@ def test_same_seed_same_run(kind: Kind) -> None:
     told = run_telling(kind, a)
     assert told == run_telling(kind, b)
     assert everything(a) == everything(b)
-    # What a stream yields is not the learner's choice, and exact rounds have no other.
-    assert (told != run_telling(kind, other)) == (kind.pool or kind.protocol == "one-shot")
+    # What a stream yields is not the learner's choice, and the label itself is all that is asked about it.
+    assert (told != run_telling(kind, other)) == (kind.pool or kind.protocol != "labels")
 
 
 @every_kind
@@ -187,7 +188,7 @@ def test_an_answer_taken_back_leaves_no_trace(kind: Kind, at_a_time: int) -> Non
     assert everything(learner) == everything(straight)
 
 
-@every_kind
+@pytest.mark.parametrize("kind", [k for k in KINDS.values() if k.protocol != "follow-up"])
 def test_a_question_whose_answer_was_taken_back_is_open(kind: Kind) -> None:
     learner = kind.learner()
     asked = learner.ask(10_000)
@@ -204,6 +205,28 @@ def test_a_question_whose_answer_was_taken_back_is_open(kind: Kind) -> None:
     learner.tell(asked[0].id, kind.answer(asked[0]))
     with pytest.raises(AlreadyAnsweredError):
         learner.tell(asked[0].id, kind.answer(asked[0]))
+
+
+@follow_up
+def test_an_answer_is_taken_back_before_the_next_label_is_asked(kind: Kind) -> None:
+    """Also the yes after which a check would come, and the answer to the check."""
+    learner = kind.learner()
+    asked = learner.ask(10_000)
+    assert isinstance(asked, tuple)
+    for answer in (Answer.YES, Answer.CANT_TELL, Answer.NO):
+        learner.tell(asked[0].id, answer)
+        learner.untell(asked[0].id)
+        assert learner.ask() is Status.WAIT
+    learner.tell(asked[0].id, Answer.YES)
+    check = learner.ask()
+    assert isinstance(check, tuple)
+    assert check[0].item == asked[0].item
+    for answer in (Answer.YES, Answer.NO):
+        learner.tell(check[0].id, answer)
+        assert learner.ask() is Status.WAIT
+        learner.untell(check[0].id)
+    with pytest.raises(UnknownQuestionError, match="next label"):
+        learner.untell(asked[0].id)
 
 
 @every_kind

@@ -10,6 +10,7 @@ from onebit.estimate.betting import Rounds
 from onebit.learners.epoch import Drawn, Epoch, KnownAnswers, OneShot, exact_rounds
 from onebit.learners.outputs import TRUST
 from onebit.learners.planning import Exploration
+from onebit.learners.scripts import Settled
 from onebit.records import Answer
 
 Ints = NDArray[np.int64]
@@ -98,19 +99,11 @@ def test_where_all_labels_are_known_nothing_is_asked() -> None:
     assert rounds.estimates().sum(axis=0)[SURVIVORS].tolist() == [0, 0, 2, 2]
 
 
-def test_an_item_that_could_not_be_told_is_nil_from_then_on() -> None:
+def test_an_item_at_which_a_rater_cant_tell_is_asked_about_other_labels() -> None:
     asked = one_shot(drawn(0, 1), known((0, 1, Answer.CANT_TELL)))
-    assert asked.places.tolist() == [1]
-    assert asked.rounds(np.array([-1, 0]), 5).n_nil == 1
-
-
-def test_cant_tell_makes_nobody_right_whatever_was_guessed() -> None:
-    """Also where other labels are known, or a rival that abstains would have credit."""
-    for answers in (known(), known((5, 1, Answer.YES))):
-        rounds = one_shot(drawn(5), answers, f_yes=0.2).rounds(np.array([-1]), 5)
-        assert rounds.asked.tolist() == [-1]
-        assert set(outputs_of(rounds, 0)) == {(1.0, 0.0, 0.0)}
-        assert (rounds.estimates() == 0).all()
+    assert asked.places.tolist() == [0, 1]
+    assert asked.label[0] not in (-1, 1)
+    assert asked.rounds(np.array([0, 0]), 5).n_nil == 0
 
 
 def test_only_a_rival_has_credit_for_an_abstention() -> None:
@@ -153,13 +146,15 @@ def test_many_outputs_have_codes_that_fit() -> None:
 def test_the_settled_prefix_ends_before_the_first_open_round() -> None:
     epoch = Epoch(0, drawn(0, 2, 5, 1), np.array([True, False, True, True]), None)
     assert epoch.settled_prefix().size == 0
-    epoch.settle(3, 1)
+    epoch.settle(3, Settled(1))
     assert epoch.settled_prefix().size == 0
-    epoch.settle(0, 2)
+    epoch.settle(0, Settled(2, contradicted=True))
     assert epoch.settled_prefix().tolist() == [2, -1]
-    epoch.settle(2, -1)
+    assert epoch.checks() == [True]
+    epoch.settle(2, Settled(-1, contradicted=False))
     assert epoch.settled_prefix().tolist() == [2, -1, -1, 1]
     assert epoch.unsettled == 0
+    assert epoch.checks() == [True, False]
     epoch.unsettle(0)
     assert epoch.settled_prefix().size == 0
     assert epoch.unsettled == 1

@@ -20,7 +20,7 @@ PREDICTIONS, TRUTH = models_of_accuracy(np.random.default_rng(0), np.linspace(0.
 
 def learner(protocol: Protocol) -> CertifiedLearner:
     items = Pool(np.arange(TRUTH.size))
-    return CertifiedLearner(PredictionTable(PREDICTIONS, N_LABELS), items, eps=0.02, protocol=protocol)
+    return CertifiedLearner(PredictionTable(PREDICTIONS, N_LABELS), items, eps=0.02, protocol=protocol, seed=0)
 
 
 def answer(of: CertifiedLearner, n: int) -> None:

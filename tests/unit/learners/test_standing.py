@@ -10,9 +10,9 @@ import pytest
 from numpy.typing import NDArray
 
 from onebit.estimate.betting import IndependentWealth
+from onebit.estimate.delta import failure_per_leader
 from onebit.learners.evidence import IndependentEvidence
-from onebit.learners.schedule import failure_per_leader
-from onebit.learners.standing import FINE_STEPS, STEP, Standing
+from onebit.learners.standing import FINE_STEPS, STEP, Known, Standing
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -170,13 +170,33 @@ def test_when_all_is_known_nobody_is_ahead() -> None:
     """By the score that is exact, not by the estimate; or when no item is left that tells survivors apart."""
     evidence = made_up([0, 0, 0, 0], slope=0.0)
     found = standing(evidence)
-    found.update(np.array([5.0, 6.0, 7.0, 7.0]))
+    score = np.array([5.0, 6.0, 7.0, 7.0])
+    found.update(Known(score, lambda leader: (score - score[leader]) / 10))
     assert (found.leader, found.certified_eps, found.is_over) == (2, 0.0, True)
     assert (found.ahead_at_most() == 0).all()
     evidence.exhausted = True
     other = standing(evidence)
     other.update(None)
     assert (other.leader, other.certified_eps, other.is_over) == (0, 0.0, True)
+
+
+def test_what_errors_may_hide_stays_when_all_is_known() -> None:
+    found = standing(made_up([0, 0, 0, 0], slope=0.0))
+    score = np.array([5.0, 6.0, 7.0, 7.0])
+    found.update(Known(score, lambda leader: (score - score[leader]) / 10 + 0.25))
+    assert (found.leader, found.is_over, found.is_shown) == (2, True, False)
+    assert found.ahead_at_most() == pytest.approx([0.05, 0.15, 0.0, 0.25])
+    assert found.certified_eps == pytest.approx(0.25)
+
+
+def test_suspended_nothing_is_shown_and_anybody_may_be_the_best() -> None:
+    found = standing(made_up([0, 1, -3, 2]))
+    found.update(None)
+    assert found.certified_eps < 1
+    found.suspend()
+    assert found.survivors.tolist() == [0, 1, 2, 3]
+    assert (found.certified_eps, found.is_over, found.is_shown) == (1.0, True, False)
+    assert sorted(found.ahead_at_most().tolist()) == [0.0, 1.0, 1.0, 1.0]
 
 
 def test_with_raters_who_err_more_must_be_shown() -> None:
