@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from onebit.cli.setting import check_can_ask, check_learner, make_setting, read_labels
+from onebit.cli.setting import SEED_HELP, check_can_ask, check_learner, make_setting, read_labels
 
 if TYPE_CHECKING:
     from onebit.report import Report
@@ -52,7 +52,7 @@ def select(
         ),
     ] = None,
     budget: Annotated[int | None, typer.Option(help="Most answers to ask for.", show_default=False)] = None,
-    seed: Annotated[int, typer.Option(help="The same seed asks the same questions.")] = 0,
+    seed: Annotated[int | None, typer.Option(help=SEED_HELP, show_default=False)] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for log and report; by default named after the table.", show_default=False),

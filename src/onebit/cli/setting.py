@@ -7,17 +7,31 @@ from pathlib import Path
 from typing import Any, get_args
 
 from onebit.errors import InvalidInputError, check_count, check_fraction
+from onebit.randomness import given_or_fresh
 from onebit.records import Population, Protocol, Setting
 from onebit.study.events import SelectorName
 
+#: Help of ``--seed`` wherever something is promised.
+SEED_HELP = (
+    "For replay and simulation only: by default it is drawn from the operating system and recorded, and what is "
+    "promised rests on that."
+)
+
 
 def make_setting(
-    eps: float, delta: float, protocol: str, population: str, budget: int | None, seed: int, error_rates: str | None
+    eps: float,
+    delta: float,
+    protocol: str,
+    population: str,
+    budget: int | None,
+    seed: int | None,
+    error_rates: str | None,
 ) -> Setting:
     """The setting, after all checks that need no table."""
     check_fraction("--eps", eps)
     check_fraction("--delta", delta)
-    check_count("--seed", seed, least=0)
+    if seed is not None:
+        check_count("--seed", seed, least=0)
     if budget is not None:
         check_count("--budget", budget)
     for option, value, known in (("--protocol", protocol, Protocol), ("--population", population, Population)):
@@ -30,7 +44,9 @@ def make_setting(
             "who err"
         )
     chosen: Any = {"protocol": protocol, "population": population}
-    return Setting(eps=eps, delta=delta, budget=budget, seed=seed, f_no=f_no, f_yes=f_yes, **chosen)
+    number, is_given = given_or_fresh(seed)
+    rest: Any = {"f_no": f_no, "f_yes": f_yes, "seed_given": is_given}
+    return Setting(eps=eps, delta=delta, budget=budget, seed=number, **rest, **chosen)
 
 
 def _rates(text: str | None) -> tuple[float, float]:

@@ -112,6 +112,8 @@ def _learning_status(
 def _selection_status(
     name: str, created: Created, setting: Setting, about: About, result: Result, n_open: int, quality: Quality
 ) -> StudyStatus:
+    # What is known of a run that was suspended rests on what was found not to hold.
+    is_shown = result.status is not RunStatus.SUSPENDED
     certified = result if isinstance(result, CertifiedResult) else None
     raters = quality.raters()
     forecast = getattr(result, "forecast", None)
@@ -120,9 +122,9 @@ def _selection_status(
         status=result.status,
         promise=result.promise,
         eps=setting.eps,
-        certified_eps=result.achieved_eps,
-        chosen=_chosen(about, result),
-        survivors=None if certified is None else tuple(about.models[h] for h in certified.survivors),
+        certified_eps=result.achieved_eps if is_shown else None,
+        chosen=_chosen(about, result) if is_shown else (),
+        survivors=None if certified is None or not is_shown else tuple(about.models[h] for h in certified.survivors),
         n_models=created.table.n_models,
         n_items=created.table.n_items,
         n_answers=result.n_rounds if certified is None else certified.n_answers,
