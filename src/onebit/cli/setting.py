@@ -16,6 +16,10 @@ SEED_HELP = (
     "For replay and simulation only: by default it is drawn from the operating system and recorded, and what is "
     "promised rests on that."
 )
+#: Help of ``--exhaustive``.
+EXHAUSTIVE_HELP = (
+    "Every item's right label is one of the labels; then the last that is left need not be asked (follow-up only)."
+)
 
 
 def make_setting(
@@ -26,6 +30,7 @@ def make_setting(
     budget: int | None,
     seed: int | None,
     error_rates: str | None,
+    exhaustive: bool = False,
 ) -> Setting:
     """The setting, after all checks that need no table."""
     check_fraction("--eps", eps)
@@ -43,9 +48,14 @@ def make_setting(
             f"--error-rates with --protocol {protocol}: it takes every answer for right; use one-shot for raters "
             "who err"
         )
+    if exhaustive and protocol != "follow-up":
+        raise InvalidInputError(
+            f"--exhaustive with --protocol {protocol}: it says that the last label need not be asked, and only "
+            "follow-up asks one label after another; leave it out, or use --protocol follow-up"
+        )
     chosen: Any = {"protocol": protocol, "population": population}
     number, is_given = given_or_fresh(seed)
-    rest: Any = {"f_no": f_no, "f_yes": f_yes, "seed_given": is_given}
+    rest: Any = {"f_no": f_no, "f_yes": f_yes, "exhaustive": exhaustive, "seed_given": is_given}
     return Setting(eps=eps, delta=delta, budget=budget, seed=number, **rest, **chosen)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from onebit.learners.base import Result
 from onebit.learners.certified import CertifiedResult
-from onebit.learners.training.learner import TrainingResult
+from onebit.learners.training.learner import TrainingResult, missing_label
 from onebit.records import RunStatus, Setting, TrainingSetting
 from onebit.study.about import About
 from onebit.study.events import Created
@@ -45,7 +45,8 @@ class LearningStatus:
 
     ``accuracy`` (low, high) holds for the classifier as it is now, as ``promise`` says; None if it was trained since
     the last audit. ``recent_accuracy`` estimates it without a promise, and ``progress`` has that estimate for numbers
-    of answers so far. ``n_verified`` labels were confirmed; ``yes_rate`` is the share of yes among the last answers.
+    of answers so far. ``n_verified`` labels were confirmed; ``yes_rate`` is the share of yes among the last answers. Of
+    ``n_asked_to_end`` items that were asked about until the last label, ``n_without_label`` have none of the labels.
     """
 
     name: str
@@ -64,6 +65,8 @@ class LearningStatus:
     n_answers: int
     n_open: int
     n_cant_tell: int
+    n_asked_to_end: int
+    n_without_label: int
     progress: tuple[tuple[int, float], ...]
     raters: tuple[RaterQuality, ...]
     warnings: tuple[str, ...]
@@ -84,7 +87,7 @@ def status_of(
 def _learning_status(
     name: str, created: Created, setting: TrainingSetting, result: TrainingResult, n_open: int, quality: Quality
 ) -> LearningStatus:
-    raters = quality.raters()
+    raters, missing = quality.raters(), missing_label(result.n_without_label, result.n_asked_to_end)
     return LearningStatus(
         name=name,
         status=result.status,
@@ -102,10 +105,12 @@ def _learning_status(
         n_answers=result.n_answers,
         n_open=n_open,
         n_cant_tell=result.n_cant_tell,
+        n_asked_to_end=result.n_asked_to_end,
+        n_without_label=result.n_without_label,
         progress=result.progress,
         raters=raters,
         # Answers are taken to be right, so any error that is sure is worth a word.
-        warnings=tuple(warnings(raters, 0.0, 0.0)),
+        warnings=(*warnings(raters, 0.0, 0.0, created.overlap), *([] if missing is None else [missing])),
     )
 
 
@@ -132,7 +137,7 @@ def _selection_status(
         n_cant_tell=None if certified is None else certified.n_cant_tell,
         forecast=None if forecast is None else (forecast.low, forecast.middle, forecast.high),
         raters=raters,
-        warnings=tuple(warnings(raters, setting.f_no, setting.f_yes)),
+        warnings=tuple(warnings(raters, setting.f_no, setting.f_yes, created.overlap)),
     )
 
 

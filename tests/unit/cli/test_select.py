@@ -205,6 +205,14 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_written(
     assert [each.name for each in tmp_path.iterdir()] == ["votes.csv"]
 
 
+@pytest.mark.parametrize("command", [["select"], ["plan"]])
+def test_a_truth_that_no_model_meets_is_refused_before_anything_is_written(tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "t.csv").write_text("a,b,t\n" + "x,y,X\ny,y,Y\n" * 20)
+    with pytest.raises(InvalidInputError, match="no model is right on any of the 40 items"):
+        onebit(*command, tmp_path / "t.csv", "--truth", "t")
+    assert [each.name for each in tmp_path.iterdir()] == ["t.csv"]
+
+
 def test_without_truth_and_terminal_there_is_nobody_to_ask(tmp_path: Path) -> None:
     path, _ = write_table(tmp_path)
     with pytest.raises(InvalidInputError, match="there is no terminal to ask at; give --truth"):
