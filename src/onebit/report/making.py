@@ -97,7 +97,7 @@ def make_report(
         cant_tell=result.n_cant_tell if is_certified else 0,
         survivors=candidates.n_left(result.survivors) if is_certified else None,
         certified_eps=eps,
-        promise=words.promise(setting, n_items)
+        promise=words.promise(setting, n_items, simulated)
         if is_certified
         else result.promise.replace("achieved_eps", "certified_eps"),
         seconds=round(seconds, 3),

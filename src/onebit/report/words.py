@@ -87,10 +87,10 @@ def why_suspended(report: Report) -> str:
     )
 
 
-def promise(setting: Setting, n_items: int) -> str:
+def promise(setting: Setting, n_items: int, simulated: bool = False) -> str:
     """What the certified learner promises, in one sentence."""
     where = f"on the {n_items:,} items of the table" if setting.population == "pool" else "on the population"
-    if is_about_accuracy(setting):
+    if is_about_accuracy(setting, simulated):
         stated = f"no model is right more often than the chosen one by more than certified_eps, {where}"
     else:
         stated = (
@@ -102,9 +102,12 @@ def promise(setting: Setting, n_items: int) -> str:
     )
 
 
-def is_about_accuracy(setting: Setting) -> bool:
-    """Whether the statement is about how often models are right; otherwise it is about how often raters accept them."""
-    return setting.protocol == "labels" or setting.f_no + setting.f_yes > 0
+def is_about_accuracy(setting: Setting, simulated: bool) -> bool:
+    """Whether the statement is about how often models are right; otherwise it is about how often raters accept them.
+
+    Simulated raters say what is right, unless error rates are given, and these are allowed for.
+    """
+    return simulated or setting.protocol == "labels" or setting.f_no + setting.f_yes > 0
 
 
 def promised(report: Report) -> list[str]:
@@ -125,7 +128,7 @@ def promised(report: Report) -> list[str]:
 def best_means(report: Report) -> str:
     """What "best" and "ahead" are about."""
     is_pool = report.setting.population == "pool"
-    if is_about_accuracy(report.setting) or report.learner != "certified":
+    if is_about_accuracy(report.setting, report.simulated) or report.learner != "certified":
         where = "items of this table" if is_pool else "population that the items of this table were drawn from"
         return f"“Best” means: right most often on the {f'{report.n_items:,} ' if is_pool else ''}{where}."
     where = (
@@ -151,7 +154,7 @@ def not_promised(report: Report) -> list[str]:
             "Anything about two models of which neither is the best. A bound in the leaderboard reads “if this model "
             "is the best, …”, and says nothing if it is not.",
         )
-        if not is_about_accuracy(report.setting) and not report.simulated:
+        if not is_about_accuracy(report.setting, report.simulated):
             told.append("That a label which raters accept is right: where raters err, so does what they accept.")
     return told
 
@@ -176,7 +179,7 @@ def assumed(report: Report) -> list[str]:
 
 def _praised(report: Report) -> str:
     """What the best model is more often than others."""
-    return "right" if is_about_accuracy(report.setting) or report.simulated else "accepted by raters"
+    return "right" if is_about_accuracy(report.setting, report.simulated) else "accepted by raters"
 
 
 def _raters(report: Report) -> str:
@@ -212,6 +215,8 @@ def _right_labels(report: Report) -> str:
         if setting.exhaustive
         else "Every item has at most one right label."
     )
+    if report.n_checks == 0:
+        return f"{one} This was not tested: after a yes, no other label was asked about any item."
     return (
         f"{one} This was tested: after a yes, one more label was asked about {report.n_checks:,} items; "
         f"{report.n_second_yes:,} got a second yes."

@@ -137,6 +137,8 @@ def test_a_budget_that_ran_out_is_told_as_what_was_shown() -> None:
             "after a yes, one more label was asked about 30 items; 1 got a second yes",
         ),
         ({"setting": Setting(eps=0.02, protocol="follow-up", exhaustive=True)}, "it is one of the labels"),
+        ({"setting": Setting(eps=0.02, protocol="follow-up")}, "This was not tested: after a yes, no other label"),
+        ({"simulated": True}, "“Best” means: right most often on the 1,200 items of this table."),
         ({"setting": Setting(eps=0.02, protocol="labels")}, "Raters can give the right label of every item"),
         ({"setting": Setting(eps=0.02, f_no=0.1)}, "the majority's) is no to a right label at most 10.0% of the time"),
         ({"setting": Setting(eps=0.02, f_no=0.1)}, "it does not matter whether a rater would repeat an error"),
