@@ -17,7 +17,7 @@ from onebit.errors import InvalidInputError
 from onebit.learners.base import run
 from onebit.learners.training.estimator import EstimatorMixture
 from onebit.learners.training.features import Features, is_text
-from onebit.learners.training.learner import TrainingLearner, TrainingResult
+from onebit.learners.training.learner import TrainingLearner, TrainingResult, missing_label
 from onebit.learners.training.model import Model, mean_belief
 from onebit.learners.training.network import NetworkEnsemble
 from onebit.randomness import generator, given_or_fresh
@@ -41,7 +41,8 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     After ``fit``: ``classes_``; ``accuracy_interval_`` (low, high), or None without an audit; ``n_answers_``;
     ``verified_items_`` and ``verified_labels_``, the rows whose label was confirmed; ``status_``; ``seed_``;
-    of ``n_asked_to_end_`` rows asked about until the last label, ``n_without_label_`` have none of the labels.
+    of ``n_asked_to_end_`` rows asked about until the last label, ``n_without_label_`` have none of the labels
+    (``warning_`` says so).
     Even if ``fit`` fails, every answer given is in ``answered_items_``, ``answered_labels_`` and ``answers_`` (yes, no
     or can't tell).
 
@@ -206,6 +207,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_cant_tell_ = result.n_cant_tell
         self.n_asked_to_end_ = result.n_asked_to_end
         self.n_without_label_ = result.n_without_label
+        self.warning_ = missing_label(result.n_without_label, result.n_asked_to_end)
         self.status_ = result.status.value
         self.promise_ = result.promise
         audited = result.accuracy

@@ -134,8 +134,6 @@ def _names(rows: Data, given: tuple[str, ...] | None, data: Path) -> tuple[str, 
 
 
 def _tell(figures: dict[str, Any]) -> None:
-    from onebit.learners.training.learner import missing_label
-
     console = Console()
 
     def say(words: str) -> None:
@@ -150,6 +148,6 @@ def _tell(figures: dict[str, Any]) -> None:
     if figures["accuracy_interval"] is not None:
         low, high = figures["accuracy_interval"]
         say(f"Its accuracy is between {low:.3f} and {high:.3f}, with probability {1 - figures['delta']:g}.")
-    if (missing := missing_label(figures["n_without_label"], figures["n_asked_to_end"])) is not None:
-        say(f"Warning: {missing}.")
+    if figures["warning"] is not None:
+        say(f"Warning: {figures['warning']}.")
     say(f"The model is in {figures['model']}")

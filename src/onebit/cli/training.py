@@ -101,6 +101,7 @@ class Training:
         if self.is_over:
             told |= {"n_verified": int(trained.verified_items_.size), "promise": trained.promise_}
             told |= {"n_asked_to_end": trained.n_asked_to_end_, "n_without_label": trained.n_without_label_}
+            told["warning"] = trained.warning_
         return told
 
     def _forget(self) -> None:
