@@ -14,6 +14,7 @@ from onebit.learners.base import run
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.items import Pool
 from onebit.learners.statement import CertifiedResult
+from onebit.randomness import given_or_fresh
 from onebit.raters import CallableRater
 from onebit.records import Answer, Protocol
 
@@ -40,13 +41,14 @@ def choose(
     delta: float = 0.05,
     protocol: Protocol = "one-shot",
     budget: int | None = None,
-    seed: int = 0,
+    seed: int | None = None,
 ) -> Choice:
     """The best of fitted ``estimators`` on the rows of ``X``, within ``eps``, with probability at least 1 - ``delta``.
 
     Not in the paper: their predictions are a table, and the certified learner asks about it. ``answer(index, label)``
     says whether ``label`` is right for a row; None for can't tell. Nothing is asked where all predict the same. "Best"
-    is best on these rows; if any estimator was trained on them, it will look better than it is.
+    is best on these rows; if any estimator was trained on them, it will look better than it is. ``seed`` is for replay
+    and simulation; without it one is drawn from the operating system.
 
     >>> from sklearn.dummy import DummyClassifier
     >>> X, y = [[0]] * 40, ["cat"] * 40
@@ -67,7 +69,13 @@ def choose(
     # Labels that nobody predicts are never asked about, so they need not be known. A class has at least two.
     table = PredictionTable(numbers.reshape(len(said), -1), max(2, labels.size))
     learner = CertifiedLearner(
-        table, Pool(np.arange(table.n_items)), eps=eps, delta=delta, protocol=protocol, budget=budget, seed=seed
+        table,
+        Pool(np.arange(table.n_items)),
+        eps=eps,
+        delta=delta,
+        protocol=protocol,
+        budget=budget,
+        seed=given_or_fresh(seed)[0],
     )
     result = run(
         learner, CallableRater(lambda item, label: None if label is None else answer(item, labels[label].item()))

@@ -17,10 +17,10 @@ from onebit.errors import InvalidInputError
 from onebit.learners.base import run
 from onebit.learners.training.estimator import EstimatorMixture
 from onebit.learners.training.features import Features, is_text
-from onebit.learners.training.learner import TrainingLearner, TrainingResult
+from onebit.learners.training.learner import TrainingLearner, TrainingResult, missing_label
 from onebit.learners.training.model import Model, mean_belief
 from onebit.learners.training.network import NetworkEnsemble
-from onebit.randomness import generator
+from onebit.randomness import generator, given_or_fresh
 from onebit.raters import CallableRater
 from onebit.records import ANSWERS_PER_ITEM, Answer, Question, TrainingProtocol
 
@@ -36,15 +36,19 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     ``sample_weight`` is fitted to rows drawn by their weights. ``protocol``: *one-shot*, one question about each item
     drawn, or *follow-up*, items chosen by what they teach and asked until a yes. ``budget``: answers in all (None: two
     for each item). ``target``: stop once an accuracy of at least this is shown. ``audit``: answers kept for the
-    accuracy interval (None: a twentieth of the budget). ``delta``: how often that interval may be wrong.
+    accuracy interval (None: a twentieth of the budget). ``delta``: how often that interval may be wrong. ``seed`` is
+    for replay and simulation; without it one is drawn from the operating system.
 
     After ``fit``: ``classes_``; ``accuracy_interval_`` (low, high), or None without an audit; ``n_answers_``;
-    ``verified_items_`` and ``verified_labels_``, the rows whose label was confirmed; ``status_``. Even if ``fit``
-    fails, every answer given is in ``answered_items_``, ``answered_labels_`` and ``answers_`` (yes, no or can't tell).
+    ``verified_items_`` and ``verified_labels_``, the rows whose label was confirmed; ``status_``; ``seed_``;
+    of ``n_asked_to_end_`` rows asked about until the last label, ``n_without_label_`` have none of the labels
+    (``warning_`` says so).
+    Even if ``fit`` fails, every answer given is in ``answered_items_``, ``answered_labels_`` and ``answers_`` (yes, no
+    or can't tell).
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> YesNoClassifier(protocol="follow-up").fit(X, y).score(X, y) > 0.9
+    >>> YesNoClassifier(protocol="follow-up", seed=0).fit(X, y).score(X, y) > 0.9
     True
     """
 
@@ -57,7 +61,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         target: float | None = None,
         audit: int | None = None,
         delta: float = 0.05,
-        seed: int = 0,
+        seed: int | None = None,
     ) -> None:
         self.estimator = estimator
         self.protocol = protocol
@@ -89,7 +93,8 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InvalidInputError(
                 f"there is only one class, {self.classes_[0]!r}; with nothing to choose between there is nothing to ask"
             )
-        self._features = Features(x, self.seed) if self.estimator is None else None
+        self.seed_ = given_or_fresh(self.seed)[0]
+        self._features = Features(x, self.seed_) if self.estimator is None else None
         seen = x if self._features is None else self._features(x)
         self._model = self._new_model(seen)
         learner = TrainingLearner(
@@ -103,7 +108,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             delta=self.delta,
             near_are_alike=self._features is not None,
             names=None if self._features is None else self._features.of_names(self.classes_),
-            seed=self.seed,
+            seed=self.seed_,
         )
         given: list[tuple[int, Any, Answer]] = []
 
@@ -190,7 +195,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _new_model(self, x: Any) -> Model:
         if self.estimator is not None:
             return EstimatorMixture(self.estimator, self.classes_.size)
-        return NetworkEnsemble(x.shape[1], self.classes_.size, generator(self.seed, "networks"))
+        return NetworkEnsemble(x.shape[1], self.classes_.size, generator(self.seed_, "networks"))
 
     def _keep_answers(self, given: list[tuple[int, Any, Answer]]) -> None:
         self.answered_items_ = np.array([item for item, _, _ in given], dtype=np.int64)
@@ -200,6 +205,9 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _keep(self, result: TrainingResult) -> None:
         self.n_answers_ = result.n_answers
         self.n_cant_tell_ = result.n_cant_tell
+        self.n_asked_to_end_ = result.n_asked_to_end
+        self.n_without_label_ = result.n_without_label
+        self.warning_ = missing_label(result.n_without_label, result.n_asked_to_end)
         self.status_ = result.status.value
         self.promise_ = result.promise
         audited = result.accuracy

@@ -30,6 +30,15 @@ def fresh_seed() -> int:
     return secrets.randbits(SEED_BITS)
 
 
+def given_or_fresh(seed: int | None) -> tuple[int, bool]:
+    """The seed to use, and whether somebody gave it; without one it is fresh.
+
+    >>> given_or_fresh(3)
+    (3, True)
+    """
+    return (fresh_seed(), False) if seed is None else (check_count("seed", seed, least=0), True)
+
+
 def _seed_sequence(seed: int, name: str) -> np.random.SeedSequence:
     check_count("seed", seed, least=0)
     digest = hashlib.sha256(name.encode()).digest()

@@ -21,6 +21,7 @@ def all_pages(server: Server, folder: Path, **options: Any) -> list[Page]:
     expect(new.locator("#more")).to_be_visible()
     new.click("#more summary")
     new.select_option("#gold", "known")
+    new.check("[name=protocol][value=follow-up]")
     new.fill("#f-no", "0.1")
     new.click("#plan-button")
     expect(new.locator("#f-no-problem")).to_be_visible()

@@ -30,7 +30,9 @@ LABELS = ("setosa", "versicolor", "virginica")
 
 
 def new_study(storage: str, **options: Any) -> Study:
-    return create_learning_study(X, "s", labels=LABELS, storage=storage, **({"budget": 90, "audit": 20} | options))
+    return create_learning_study(
+        X, "s", labels=LABELS, storage=storage, **({"budget": 90, "audit": 20, "seed": 0} | options)
+    )
 
 
 def answer(study: Study, n: int, rater: str = "ann") -> int:

@@ -47,6 +47,31 @@ def test_an_interval_for_one_moment_does_not() -> None:
     assert failures(0.6, fixed_moment=True) > MOST_FAILURES
 
 
+@pytest.mark.parametrize("share", [0.2, 0.3])
+@pytest.mark.parametrize("delta", [0.05, 0.2])
+def test_it_covers_accuracy_and_acceptance_where_raters_cant_tell(share: float, delta: float) -> None:
+    """At every moment of 300 runs; false alarm 1e-6. The twin takes can't tell for wrong, at both ends."""
+    accuracy, n_runs, rng = 0.9, 300, np.random.default_rng(11)
+    most = int(binom.isf(1e-6, n_runs, delta))
+    unsure = rng.random((n_runs, N_ANSWERS)) < share
+    yes = (rng.random((n_runs, N_ANSWERS)) < accuracy) & ~unsure
+    n_yes, n_unsure = yes.cumsum(axis=1), unsure.cumsum(axis=1)
+    missed = {"accuracy": 0, "acceptance": 0, "accuracy by the twin": 0}
+    for run in range(n_runs):
+        outside = dict.fromkeys(missed, False)
+        for n in range(10, N_ANSWERS + 1, 10):
+            s, c = int(n_yes[run, n - 1]), int(n_unsure[run, n - 1])
+            interval, twin = accuracy_interval(s, n, delta, c), accuracy_interval(s, n, delta)
+            outside["accuracy"] |= not interval.low <= accuracy <= interval.high
+            outside["acceptance"] |= not interval.low <= accuracy * (1 - share) <= interval.high
+            outside["accuracy by the twin"] |= not twin.low <= accuracy <= twin.high
+        for what, is_outside in outside.items():
+            missed[what] += is_outside
+    assert missed["accuracy"] <= most
+    assert missed["acceptance"] <= most
+    assert missed["accuracy by the twin"] > most
+
+
 class CellVote(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """The label with most weight in each cell; an example is the number of its cell."""
 

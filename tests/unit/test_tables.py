@@ -40,6 +40,23 @@ def test_csv(tmp_path: Path) -> None:
     assert table.predictions.dtype == np.int8
 
 
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a,b,t\ncat,dog,Cat\ndog,dog,CAT \n", "They differ only in spaces or capitals; write them alike"),
+        ("a,b,t\ncat,dog,1\ndog,dog,0\n", "One side has numbers and the other has names"),
+        ("a,b,t\ncat,cat,dog\ndog,dog,cat\n", "the rows are probably in another order"),
+        ("a,b,t\ncat,dog,x\ndog,dog,y\n", "It has 'x', 'y'; the models say 'cat', 'dog'. Name the column"),
+    ],
+)
+def test_a_truth_that_no_model_ever_meets_is_refused(tmp_path: Path, text: str, says: str) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(InvalidInputError, match="column 't': no model is right on any of the 2 items") as caught:
+        read_table(path, truth="t")
+    assert says in str(caught.value)
+    assert read_table(path, show=["t"]).n_models == 2
+
+
 def test_the_truth_is_read_only_when_asked_for(tmp_path: Path) -> None:
     table = read_table(written(tmp_path, CSV), id="name", show=["text", "right"])
     assert table.truth is None
@@ -127,7 +144,7 @@ def test_numbers_in_parquet_are_labels(tmp_path: Path) -> None:
 
 
 def test_an_npz_without_names(tmp_path: Path) -> None:
-    np.savez(tmp_path / "t.npz", preds=np.array([[0, 2], [1, -7]]), y=np.array([3, 1], dtype=np.uint8))
+    np.savez(tmp_path / "t.npz", preds=np.array([[0, 2], [1, -7]]), y=np.array([3, 2], dtype=np.uint8))
     table = read_table(tmp_path / "t.npz", truth="y")
     assert (table.models, table.labels) == (("model (row 0)", "model (row 1)"), ("0", "1", "2", "3"))
     np.testing.assert_array_equal(table.predictions, [[0, 2], [1, -1]])

@@ -21,10 +21,11 @@ from rich.panel import Panel
 
 from onebit.cli.terminal import ANSWERS, KEYS, QUIT, UNDO
 from onebit.errors import InvalidInputError
+from onebit.randomness import given_or_fresh
 from onebit.records import Answer
 from onebit.tables.data import Data
 
-VERSION = 1
+VERSION = 2
 
 
 class TakenBackError(Exception):
@@ -36,9 +37,13 @@ class QuitError(Exception):
 
 
 class AnswersFile:
-    """The answers so far, by row (from 0) and label; a line of JSON each, on the disk before it counts."""
+    """The answers so far, by row (from 0) and label; a line of JSON each, on the disk before it counts.
 
-    def __init__(self, path: Path, digest: str) -> None:
+    ``seed`` is the one that the file was begun with: what is asked follows from it, so going on needs the same. A new
+    file is begun with the one given, or with one that is drawn.
+    """
+
+    def __init__(self, path: Path, digest: str, seed: int | None = None) -> None:
         self._path, self.known = path, dict[tuple[int, str], Answer]()
         try:
             self._file = path.open("a+b")
@@ -51,7 +56,7 @@ class AnswersFile:
         except OSError as error:
             raise InvalidInputError(f"{path} cannot be written: {error.strerror}") from error
         try:
-            self._read(digest)
+            self.seed = self._read(digest, seed)
         except BaseException:
             self._file.close()
             raise
@@ -77,22 +82,38 @@ class AnswersFile:
         self._file.flush()
         os.fsync(self._file.fileno())
 
-    def _read(self, digest: str) -> None:
+    def _read(self, digest: str, seed: int | None) -> int:
+        """Take in the answers; the seed of the file."""
         self._file.seek(0)
         lines = self._file.read().split(b"\n")
         # What a crash left of a last line was never an answer.
         if torn := lines.pop():
             self._file.truncate(self._file.tell() - len(torn))
         if not lines:
-            self._append({"version": VERSION, "data": digest})
-            return
+            number, is_given = given_or_fresh(seed)
+            self._append({"version": VERSION, "data": digest, "seed": number, "seed_given": is_given})
+            return number
         about = self._parsed(1, lines[0])
-        if about.get("version") != VERSION or about.get("data") != digest:
+        if about.get("version") != VERSION:
+            raise InvalidInputError(
+                f"{self._path} was written by another version of onebit; finish it with that one, or begin another "
+                "file with --answers"
+            )
+        if about.get("data") != digest:
             raise InvalidInputError(
                 f"{self._path} has the answers about other data; give the same data, or another file with --answers"
             )
+        kept = about.get("seed")
+        if not isinstance(kept, int):
+            self._fail(1)
+        if seed not in (None, kept):
+            raise InvalidInputError(
+                f"--seed is {seed}, and the answers in {self._path} belong to the seed {kept}, which decides what is "
+                "asked; leave --seed out, or begin another file with --answers"
+            )
         for number, line in enumerate(lines[1:], start=2):
             self._take_in(number, self._parsed(number, line))
+        return kept
 
     def _parsed(self, number: int, line: bytes) -> dict[str, Any]:
         try:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from onebit.cli.setting import read_labels
+from onebit.cli.setting import SEED_HELP, read_labels
 from onebit.errors import InvalidInputError, check_count, check_fraction
 from onebit.model_file import SavedModel, check_new, save_model
 
@@ -46,7 +46,7 @@ def learn(
     ] = None,
     target: Annotated[float | None, typer.Option(help="Stop once this accuracy is shown.", show_default=False)] = None,
     delta: Annotated[float, typer.Option(help="Probability with which the accuracy interval may be wrong.")] = 0.05,
-    seed: Annotated[int, typer.Option(help="The same seed asks the same questions.")] = 0,
+    seed: Annotated[int | None, typer.Option(help=SEED_HELP, show_default=False)] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Model to write; by default DATA with the ending .skops.", show_default=False),
@@ -97,7 +97,7 @@ def _check(
     budget: int | None,
     target: float | None,
     delta: float,
-    seed: int,
+    seed: int | None,
 ) -> None:
     if label is None and labels is None:
         raise InvalidInputError(
@@ -111,16 +111,21 @@ def _check(
     if target is not None:
         check_fraction("--target", target)
     check_fraction("--delta", delta)
-    check_count("--seed", seed, least=0)
+    if seed is not None:
+        check_count("--seed", seed, least=0)
 
 
 def _names(rows: Data, given: tuple[str, ...] | None, data: Path) -> tuple[str, ...]:
     """The labels that are asked about: those given, or else those that occur."""
+    from onebit.tables.truth import hint
+
     found = () if rows.labels is None else tuple(sorted(set(rows.labels.tolist())))
     names = found if given is None else given
     strange = sorted(set(found) - set(names))
     if strange:
-        raise InvalidInputError(f"{data.name} has the label {strange[0]!r}, which is not in the file of --labels")
+        raise InvalidInputError(
+            f"{data.name} has the label {strange[0]!r}, which is not in the file of --labels{hint(strange[0], names)}"
+        )
     if len(set(names)) < max(2, len(names)):
         raise InvalidInputError(
             f"the labels are {', '.join(names) or 'none'}; there must be two or more, all different"
@@ -143,4 +148,6 @@ def _tell(figures: dict[str, Any]) -> None:
     if figures["accuracy_interval"] is not None:
         low, high = figures["accuracy_interval"]
         say(f"Its accuracy is between {low:.3f} and {high:.3f}, with probability {1 - figures['delta']:g}.")
+    if figures["warning"] is not None:
+        say(f"Warning: {figures['warning']}.")
     say(f"The model is in {figures['model']}")

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from onebit.records import Closing, RunStatus, Setting
+from onebit.records import Closing, RunStatus
 from onebit.report import Price, Report, making
+from onebit.study.events import Created
 from onebit.tables import ModelTable
 
 STOPPED = "it was stopped; the same command goes on with it"
@@ -16,17 +17,26 @@ STOPPED = "it was stopped; the same command goes on with it"
 def make_report(
     table: ModelTable,
     table_name: str,
-    setting: Setting,
-    learner: str,
+    created: Created,
     result: Any,
     closings: Sequence[Closing],
     seconds: float,
     prices: tuple[Price, ...] = (),
 ) -> Report:
-    """The report of a run; ``result`` is its learner's. With the truth in the table, raters were simulated."""
+    """The report of a run that was ``created`` so; ``result`` is its learner's."""
     accuracy = None if table.truth is None else table.accuracy()
-    candidates = making.Candidates(table_name, table.digest, table.models, table.predictions, table.n_labels, accuracy)
-    report = making.make_report(candidates, setting, learner, result, closings, seconds, prices)
+    candidates = making.Candidates(
+        table_name,
+        table.digest,
+        table.models,
+        table.predictions,
+        table.n_labels,
+        accuracy,
+        created.selection.population,
+    )
+    report = making.make_report(
+        candidates, created.selection, created.learner, result, closings, seconds, prices, created.simulated
+    )
     return replace(report, reason=STOPPED) if result.status is RunStatus.RUNNING else report
 
 
@@ -44,6 +54,7 @@ def figures(report: Report) -> dict[str, Any]:
         "delta": report.setting.delta,
         "certified_eps": report.certified_eps,
         "protocol": report.setting.protocol,
+        "simulated": report.simulated,
         "promise": report.promise,
         "seconds": report.seconds,
     }

@@ -61,12 +61,16 @@ class Run:
         """Ask until the end, or until somebody stops it, if it ``asks``; the report, and where its page is."""
         table = read_with_bar(self._source, self._console)
         n_labels = max(2, table.n_labels)
+        self._setting = self._with_kept_seed()
         selection = build_selection(self._setting, self._learner, table.predictions, n_labels)
         start = time.monotonic()
         self._folder.mkdir(parents=True, exist_ok=True)
+        facts = TableFacts(table.digest, table.n_models, table.n_items, n_labels)
+        # With the truth in the table raters are simulated.
+        created = Created(self._setting, self._learner, facts, simulated=table.truth is not None)
         with Journal(self._folder / LOG) as journal:
             is_new = not journal.events
-            recorder = self._recorder(journal, selection, table, n_labels)
+            recorder = self._recorder(journal, selection, created)
             if is_new:
                 write_source(self._folder, self._source)
             if asks and recorder.finished is None:
@@ -77,17 +81,23 @@ class Run:
                 seconds = float(recorder.finished.summary.get("seconds", seconds))
             prices = self._prices(table, n_labels)
             closings = getattr(selection.learner, "closings", ())
-            report = make_report(
-                table, self._source.path.name, self._setting, self._learner, result, closings, seconds, prices
-            )
+            report = make_report(table, self._source.path.name, created, result, closings, seconds, prices)
             if result.status is not RunStatus.RUNNING:
                 recorder.finish(result.status, figures(report))
         return report, write_report(self._folder, report)
 
-    def _recorder(self, journal: Any, selection: Selection, table: ModelTable, n_labels: int) -> Recorder:
+    def _with_kept_seed(self) -> Setting:
+        """The setting, with the seed of the log if there is one already and no other was given."""
+        path, setting = self._folder / LOG, self._setting
+        if not path.exists():
+            return setting
+        with Journal(path) as journal:
+            found = journal.events[0] if journal.events else None
+        if not isinstance(found, Created) or (setting.seed_given and setting.seed != found.selection.seed):
+            return setting
+        return replace(setting, seed=found.selection.seed, seed_given=found.selection.seed_given)
 
-        facts = TableFacts(table.digest, table.n_models, table.n_items, n_labels)
-        created = Created(self._setting, self._learner, facts)
+    def _recorder(self, journal: Any, selection: Selection, created: Created) -> Recorder:
         if not journal.events:
             journal.append([created])
             return Recorder(selection.learner, journal)

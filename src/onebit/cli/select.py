@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from onebit.cli.setting import check_can_ask, check_learner, make_setting, read_labels
+from onebit.cli.setting import EXHAUSTIVE_HELP, SEED_HELP, check_can_ask, check_learner, make_setting, read_labels
 
 if TYPE_CHECKING:
     from onebit.report import Report
@@ -22,7 +22,10 @@ def select(
     eps: Annotated[float, typer.Option(help="How far the chosen model may be from the best.")] = 0.01,
     delta: Annotated[float, typer.Option(help="Probability with which the guarantee may fail.")] = 0.05,
     protocol: Annotated[
-        str, typer.Option(help="one-shot: one question an item; follow-up: until a yes; labels: the label itself.")
+        str,
+        typer.Option(
+            help="one-shot: one question per item; follow-up: until a yes, one right label; labels: the label itself."
+        ),
     ] = "one-shot",
     learner: Annotated[
         str, typer.Option(help="certified, or for comparison paper (Algorithm 1) or uniform.")
@@ -47,12 +50,13 @@ def select(
         str | None,
         typer.Option(
             metavar="F_NO,F_YES",
-            help="Most that raters say no to a right and yes to a wrong label (one-shot only).",
+            help="Most that the answer that counts is no to a right and yes to a wrong label (one-shot only).",
             show_default=False,
         ),
     ] = None,
+    exhaustive: Annotated[bool, typer.Option("--exhaustive", help=EXHAUSTIVE_HELP)] = False,
     budget: Annotated[int | None, typer.Option(help="Most answers to ask for.", show_default=False)] = None,
-    seed: Annotated[int, typer.Option(help="The same seed asks the same questions.")] = 0,
+    seed: Annotated[int | None, typer.Option(help=SEED_HELP, show_default=False)] = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for log and report; by default named after the table.", show_default=False),
@@ -68,7 +72,7 @@ def select(
     from onebit.cli.run_folder import Source, check_folder
     from onebit.cli.running import Run
 
-    setting = make_setting(eps, delta, protocol, population, budget, seed, error_rates)
+    setting = make_setting(eps, delta, protocol, population, budget, seed, error_rates, exhaustive)
     name = check_learner(learner, setting)
     if truth is None:
         check_can_ask(setting)

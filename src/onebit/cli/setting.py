@@ -7,17 +7,36 @@ from pathlib import Path
 from typing import Any, get_args
 
 from onebit.errors import InvalidInputError, check_count, check_fraction
+from onebit.randomness import given_or_fresh
 from onebit.records import Population, Protocol, Setting
 from onebit.study.events import SelectorName
 
+#: Help of ``--seed`` wherever something is promised.
+SEED_HELP = (
+    "For replay and simulation only: by default it is drawn from the operating system and recorded, and what is "
+    "promised rests on that."
+)
+#: Help of ``--exhaustive``.
+EXHAUSTIVE_HELP = (
+    "Every item's right label is one of the labels; then the last that is left need not be asked (follow-up only)."
+)
+
 
 def make_setting(
-    eps: float, delta: float, protocol: str, population: str, budget: int | None, seed: int, error_rates: str | None
+    eps: float,
+    delta: float,
+    protocol: str,
+    population: str,
+    budget: int | None,
+    seed: int | None,
+    error_rates: str | None,
+    exhaustive: bool = False,
 ) -> Setting:
     """The setting, after all checks that need no table."""
     check_fraction("--eps", eps)
     check_fraction("--delta", delta)
-    check_count("--seed", seed, least=0)
+    if seed is not None:
+        check_count("--seed", seed, least=0)
     if budget is not None:
         check_count("--budget", budget)
     for option, value, known in (("--protocol", protocol, Protocol), ("--population", population, Population)):
@@ -29,8 +48,15 @@ def make_setting(
             f"--error-rates with --protocol {protocol}: it takes every answer for right; use one-shot for raters "
             "who err"
         )
+    if exhaustive and protocol != "follow-up":
+        raise InvalidInputError(
+            f"--exhaustive with --protocol {protocol}: it says that the last label need not be asked, and only "
+            "follow-up asks one label after another; leave it out, or use --protocol follow-up"
+        )
     chosen: Any = {"protocol": protocol, "population": population}
-    return Setting(eps=eps, delta=delta, budget=budget, seed=seed, f_no=f_no, f_yes=f_yes, **chosen)
+    number, is_given = given_or_fresh(seed)
+    rest: Any = {"f_no": f_no, "f_yes": f_yes, "exhaustive": exhaustive, "seed_given": is_given}
+    return Setting(eps=eps, delta=delta, budget=budget, seed=number, **rest, **chosen)
 
 
 def _rates(text: str | None) -> tuple[float, float]:

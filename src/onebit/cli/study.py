@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from onebit.cli.setting import check_learner, make_setting, read_labels
+from onebit.cli.setting import EXHAUSTIVE_HELP, SEED_HELP, check_learner, make_setting, read_labels
 from onebit.errors import InvalidInputError
 
 app = typer.Typer(
@@ -51,11 +51,14 @@ ImageRoot = Annotated[Path | None, typer.Option(help="Folder that image paths ar
 Overlap = Annotated[int, typer.Option(help="Raters who answer each question.")]
 Lease = Annotated[float, typer.Option(help="Seconds for which a question is kept for a rater.")]
 GoldColumn = Annotated[
-    str | None, typer.Option(help="Column with right labels, where known; plants questions.", show_default=False)
+    str | None,
+    typer.Option(
+        help="Column with right labels, where known, several with | between; plants questions.", show_default=False
+    ),
 ]
 GoldShare = Annotated[float, typer.Option(help="Share of planted questions, with --gold.")]
 RepeatShare = Annotated[float, typer.Option(help="Share of repeated questions.")]
-Seed = Annotated[int, typer.Option(help="The same seed asks the same questions.")]
+Seed = Annotated[int | None, typer.Option(help=SEED_HELP, show_default=False)]
 
 
 @app.command()
@@ -78,22 +81,28 @@ def create(
     image: Image = None,
     image_root: ImageRoot = None,
     error_rates: Annotated[
-        str | None, typer.Option(metavar="F_NO,F_YES", help="Most that raters err.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="F_NO,F_YES",
+            help="Most that the answer that counts errs: with --overlap, the majority's.",
+            show_default=False,
+        ),
     ] = None,
+    exhaustive: Annotated[bool, typer.Option("--exhaustive", help=EXHAUSTIVE_HELP)] = False,
     budget: Annotated[int | None, typer.Option(help="Most answers to ask for.", show_default=False)] = None,
     overlap: Overlap = 1,
     lease: Lease = 60.0,
     gold: GoldColumn = None,
     gold_share: GoldShare = 0.05,
     repeat_share: RepeatShare = 0.0,
-    seed: Seed = 0,
+    seed: Seed = None,
 ) -> None:
     """Make a study from a table of predictions; everything is checked before anything is written."""
     from onebit.study.gold import split_gold
     from onebit.study.opening import create_study
     from onebit.tables import read_table
 
-    setting = make_setting(eps, delta, protocol, population, budget, seed, error_rates)
+    setting = make_setting(eps, delta, protocol, population, budget, seed, error_rates, exhaustive)
     with progress_bar("reading the table") as reading:
         shown = [*(show or ()), *([image] if image is not None and image not in (show or ()) else ())]
         items = read_table(
@@ -115,6 +124,7 @@ def create(
             seed=seed,
             f_no=setting.f_no,
             f_yes=setting.f_yes,
+            exhaustive=setting.exhaustive,
             overlap=overlap,
             lease_seconds=lease,
             instructions="" if instructions is None else read_text(instructions),

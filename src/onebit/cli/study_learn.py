@@ -59,7 +59,7 @@ def learn(
     gold: GoldColumn = None,
     gold_share: GoldShare = 0.05,
     repeat_share: RepeatShare = 0.0,
-    seed: Seed = 0,
+    seed: Seed = None,
 ) -> None:
     """Make a study in which raters train a classifier; everything is checked before anything is written.
 
@@ -75,7 +75,8 @@ def learn(
     if budget is not None:
         check_count("--budget", budget)
     check_fraction("--delta", delta)
-    check_count("--seed", seed, least=0)
+    if seed is not None:
+        check_count("--seed", seed, least=0)
     names = read_labels(labels) or ()
     columns = dict.fromkeys([*(show or ()), *([image] if image else ()), *([gold] if gold else ())])
     with progress_bar("reading the data"):

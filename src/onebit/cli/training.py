@@ -17,7 +17,7 @@ from onebit.classifier import YesNoClassifier
 from onebit.cli.labelling import AnswersFile, Person, QuitError, TakenBackError, check_can_ask
 from onebit.cli.terminal import single_keys
 from onebit.errors import InvalidInputError, OnebitError
-from onebit.randomness import generator
+from onebit.randomness import generator, given_or_fresh
 from onebit.records import ANSWERS_PER_ITEM, Answer
 from onebit.tables.data import Data
 
@@ -37,6 +37,8 @@ class Training:
         rows = np.arange(data.n_items)
         n_held_out = 0
         if data.labels is not None:
+            # Answers of people have their seed from the file that keeps them.
+            classifier.seed = given_or_fresh(classifier.seed)[0]
             rows = generator(classifier.seed, "rows held out").permutation(data.n_items)
             n_held_out = max(1, round(HELD_OUT * data.n_items))
         self._held_out: NDArray[np.int64] = rows[:n_held_out]
@@ -60,7 +62,8 @@ class Training:
     def ask(self, path: Path) -> None:
         """The person at the terminal answers, to the end or until quitting; answers are kept at ``path``."""
         check_can_ask(self._data)
-        kept = AnswersFile(path, self._data.digest)
+        kept = AnswersFile(path, self._data.digest, self.classifier.seed)
+        self.classifier.seed = kept.seed
         try:
             with single_keys() as key:
                 while not self.is_over:
@@ -87,6 +90,7 @@ class Training:
             "protocol": trained.protocol,
             "budget": int(self._budget),
             "delta": trained.delta,
+            "seed": trained.seed,
             "accuracy": self._accuracy() if self.is_over else None,
             "accuracy_interval": list(trained.accuracy_interval_)
             if self.is_over and trained.accuracy_interval_
@@ -96,6 +100,8 @@ class Training:
         }
         if self.is_over:
             told |= {"n_verified": int(trained.verified_items_.size), "promise": trained.promise_}
+            told |= {"n_asked_to_end": trained.n_asked_to_end_, "n_without_label": trained.n_without_label_}
+            told["warning"] = trained.warning_
         return told
 
     def _forget(self) -> None:

@@ -67,6 +67,7 @@ def verify(
         "answers": verdict.n_answers,
         "rounds": verdict.n_rounds,
         "free_rounds": verdict.n_free_rounds,
+        "simulated": log.created.simulated,
     }
     print(json.dumps(told) if as_json else _in_words(told))
     if problems:
@@ -142,7 +143,8 @@ def _sorted(events: Iterable[Event], folder: Path) -> _Log:
 
 def _against_summary(verdict: Verdict, summary: dict[str, Any] | None, models: ModelTable) -> list[str]:
     """What the end of the log claims beyond what was recomputed."""
-    if summary is None or not verdict.ok:
+    # A run that was suspended claims nothing.
+    if summary is None or not verdict.ok or summary.get("status") == "suspended":
         return []
     problems = []
     names = [models.models[h] for h in verdict.names]
@@ -160,7 +162,8 @@ def _in_words(told: dict[str, Any]) -> str:
     if told["problems"]:
         return "\n".join(["The log does not bear out what it claims:", *(f"- {each}" for each in told["problems"])])
     chosen = told["chosen"] if isinstance(told["chosen"], str) else " = ".join(told["chosen"])
+    whose = "simulated " if told["simulated"] else ""
     return (
-        f"Verified: from {told['answers']:,} answers, no model is ahead of {chosen} by more than "
+        f"Verified: from {told['answers']:,} {whose}answers, no model is ahead of {chosen} by more than "
         f"{told['certified_eps']:.4g}, and {told['survivors']} may be the best."
     )

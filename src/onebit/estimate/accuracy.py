@@ -7,6 +7,15 @@ Beta(1/2, 1/2) prior the wealth after s yes and f other answers is
 
 a nonnegative martingale if m is the accuracy. By Ville's inequality it ever reaches 1/delta with probability at most
 delta, so the m at which it has not is a confidence sequence (Robbins 1970; Waudby-Smith and Ramdas 2024).
+
+"Can't tell" may hide a right prediction or a wrong one, so it counts against both ends: the low end takes it for wrong,
+the high end for right. With n answers, s yes and c can't tell, a reading says for each can't tell which it is, and has
+s + k yes, 0 <= k <= c. At fixed n both ends grow with the number of yes, so
+
+    low(s) <= low(s + k) and high(s + k) <= high(s + c):
+
+the interval of every reading is contained in this one. The reading that is true, or that takes all for wrong (then the
+interval is for the rate of acceptance), holds with probability 1 - delta, so this one does too, at the same delta.
 """
 
 from __future__ import annotations
@@ -28,7 +37,7 @@ TINY = 1e-12
 class AccuracyInterval:
     """``low`` <= accuracy <= ``high`` with probability at least 1 - ``delta``, at whatever moment one looked.
 
-    ``estimate`` is the share of yes among the ``n_answers``; None before the first.
+    ``estimate`` is the share of yes among the ``n_answers`` that are not can't tell; None before the first.
     """
 
     low: float
@@ -38,11 +47,11 @@ class AccuracyInterval:
     delta: float
 
 
-def accuracy_interval(n_yes: int, n_answers: int, delta: float) -> AccuracyInterval:
+def accuracy_interval(n_yes: int, n_answers: int, delta: float, n_cant_tell: int = 0) -> AccuracyInterval:
     """The interval after ``n_answers`` answers about predictions on fresh examples, ``n_yes`` of them yes.
 
-    The examples are independent draws on which the classifier was not trained; the classifier does not change.
-    "Can't tell" counts as an answer that is not yes.
+    The examples are independent draws on which the classifier was not trained; the classifier does not change. Of the
+    answers ``n_cant_tell`` are can't tell; it holds whatever the right answers to these would have been.
 
     >>> interval = accuracy_interval(n_yes=90, n_answers=100, delta=0.05)
     >>> round(interval.low, 2), round(interval.high, 2)
@@ -51,11 +60,23 @@ def accuracy_interval(n_yes: int, n_answers: int, delta: float) -> AccuracyInter
     check_count("the number of answers", n_answers, least=0)
     check_count("the number of yes", n_yes, least=0)
     check_fraction("delta", delta)
-    if n_yes > n_answers:
-        raise InvalidInputError(f"there are {n_yes} yes among {n_answers} answers; there cannot be more than answers")
-    if n_answers == 0:
-        return AccuracyInterval(0.0, 1.0, None, 0, delta)
-    n_other, estimate = n_answers - n_yes, n_yes / n_answers
+    check_count("the number of can't tell", n_cant_tell, least=0)
+    if n_yes + n_cant_tell > n_answers:
+        raise InvalidInputError(
+            f"there are {n_yes} yes and {n_cant_tell} can't tell among {n_answers} answers; there cannot be more than "
+            "answers"
+        )
+    told = n_answers - n_cant_tell
+    estimate = n_yes / told if told else None
+    low = _end(n_yes, n_answers, delta, 0.0)
+    return AccuracyInterval(low, _end(n_yes + n_cant_tell, n_answers, delta, 1.0), estimate, n_answers, delta)
+
+
+def _end(n_yes: int, n_answers: int, delta: float, outer: float) -> float:
+    """The end of the interval on the side of ``outer``, 0 or 1, if nobody said can't tell."""
+    n_other = n_answers - n_yes
+    if n_answers == 0 or (n_yes if outer == 0 else n_other) == 0:
+        return outer
     mixed = betaln(n_yes + 0.5, n_other + 0.5) - betaln(0.5, 0.5)
 
     def beyond(m: float) -> float:
@@ -63,9 +84,7 @@ def accuracy_interval(n_yes: int, n_answers: int, delta: float) -> AccuracyInter
         lost = (n_yes * math.log(m) if n_yes else 0.0) + (n_other * math.log1p(-m) if n_other else 0.0)
         return float(mixed - lost + math.log(delta))
 
-    low = 0.0 if n_yes == 0 else _crossing(beyond, estimate, 0.0)
-    high = 1.0 if n_other == 0 else _crossing(beyond, estimate, 1.0)
-    return AccuracyInterval(low, high, estimate, n_answers, delta)
+    return _crossing(beyond, n_yes / n_answers, outer)
 
 
 def _crossing(beyond: Callable[[float], float], estimate: float, end: float) -> float:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.records import Closing, RunStatus, Setting
+from onebit.records import Closing, Population, RunStatus, Setting
+from onebit.report import words
 from onebit.report.record import Entry, Point, Price, Report
 
 
@@ -18,7 +19,8 @@ from onebit.report.record import Entry, Point, Price, Report
 class Candidates:
     """The models that one is chosen from: ``predictions`` (N, n), and the digest that stands for them.
 
-    ``accuracy`` (N,) is known only where the truth is.
+    ``accuracy`` (N,) is known only where the truth is. On a stream nothing is taken for equal because it is equal on
+    the table.
     """
 
     table: str
@@ -27,10 +29,13 @@ class Candidates:
     predictions: NDArray[np.integer]
     n_labels: int
     accuracy: NDArray[np.float64] | None = None
+    population: Population = "pool"
 
     @cached_property
     def groups(self) -> tuple[tuple[int, ...], ...]:
-        """The models, those that predict the same on every item together; the first stands for all."""
+        """The models; on a pool those that predict the same on every item together, and the first stands for all."""
+        if self.population == "stream":
+            return tuple((h,) for h in range(len(self.models)))
         together: dict[bytes, list[int]] = {}
         for h, row in enumerate(self.predictions):
             together.setdefault(row.tobytes(), []).append(h)
@@ -66,6 +71,7 @@ def make_report(
     closings: Sequence[Closing],
     seconds: float,
     prices: tuple[Price, ...] = (),
+    simulated: bool = False,
 ) -> Report:
     """The report of a selection; ``result`` is its learner's, and ``closings`` are what it went through."""
     is_certified = learner == "certified"
@@ -73,7 +79,8 @@ def make_report(
     eps, accuracy = result.achieved_eps, candidates.accuracy
     is_shown = result.status is RunStatus.COMPLETE and eps is not None and eps <= setting.eps
     n_items = candidates.predictions.shape[1]
-    return Report(
+    last = closings[-1] if closings else None
+    report = Report(
         setting=setting,
         learner=learner,
         table=candidates.table,
@@ -90,12 +97,33 @@ def make_report(
         cant_tell=result.n_cant_tell if is_certified else 0,
         survivors=candidates.n_left(result.survivors) if is_certified else None,
         certified_eps=eps,
-        promise=result.promise.replace("achieved_eps", "certified_eps"),
+        promise=words.promise(setting, n_items, simulated)
+        if is_certified
+        else result.promise.replace("achieved_eps", "certified_eps"),
         seconds=round(seconds, 3),
+        simulated=simulated,
+        n_checks=0 if last is None else last.n_checks,
+        n_contradicted=0 if last is None else last.n_contradicted,
         excess=None if accuracy is None or not chosen else float(accuracy.max() - accuracy[chosen[0]]),
         course=tuple(Point(each.n_answers, candidates.n_left(each.survivors), each.certified_eps) for each in closings),
         leaderboard=candidates.leaderboard(result) if is_certified else (),
         prices=prices,
+    )
+    return _suspended(report) if result.status is RunStatus.SUSPENDED else report
+
+
+def _suspended(report: Report) -> Report:
+    """The report without what would have been shown, had every item one right label."""
+    return replace(
+        report,
+        status="suspended",
+        reason=words.why_suspended(report),
+        chosen=(),
+        survivors=None,
+        certified_eps=None,
+        excess=None,
+        course=(),
+        leaderboard=(),
     )
 
 

@@ -43,7 +43,7 @@ def as_html(report: Report, study: str | None = None) -> str:
 
 
 def _certificate(report: Report) -> str:
-    badge = "certified" if report.status == "certified" else "shown so far"
+    badge = {"certified": "certified", "budget": "shown so far", "suspended": "suspended"}[report.status]
     figures = [
         (f"{report.answers:,}", f"{words.asked_for(report)} asked for"),
         (f"{report.n_models - report.survivors:,}", f"of {report.n_models:,} models shown not to be the best")
@@ -56,10 +56,11 @@ def _certificate(report: Report) -> str:
     ]
     if report.excess is not None:
         figures.insert(3, (f"{report.excess:.4f}", "true excess error, known here because the right labels are"))
+    simulated = '<span class="badge simulated">simulated</span>' if report.simulated else ""
     shown = "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for value, name in figures)
     return (
-        f'<header><p class="kicker"><span class="badge">{badge}</span> &nbsp;{escape(report.table)}: '
-        f"{report.n_models:,} models, {report.n_items:,} items, {report.n_labels:,} labels</p>"
+        f'<header><p class="kicker"><span class="badge {report.status}">{badge}</span>{simulated} &nbsp;'
+        f"{escape(report.table)}: {report.n_models:,} models, {report.n_items:,} items, {report.n_labels:,} labels</p>"
         f"<h1{' class=long' if len(words.chosen_in_words(report)) > LONG_NAME else ''}>"
         f'{escape(words.chosen_in_words(report))}</h1><p class="lead">{escape(words.headline(report))}</p>'
         f"<p>{escape(words.confidence(report))}</p><p>{escape(words.against_the_aim(report))}</p>"
@@ -124,7 +125,7 @@ def _leaderboard(report: Report) -> str:
 
 
 def _entry_row(report: Report, entry: Entry, with_truth: bool) -> str:
-    is_chosen = set(entry.names) == set(report.chosen)
+    is_chosen = set(entry.names) <= set(report.chosen)
     bound = words.fraction(entry.ahead_at_most or 0.0)
     told = (
         "<b>chosen</b>" if is_chosen else f"if this model is the best, it is ahead of the chosen one by at most {bound}"
@@ -152,7 +153,8 @@ def _list(title: str, sentences: list[str]) -> str:
 def _verify(report: Report, study: str | None) -> str:
     setting = report.setting
     facts = (
-        f"eps {setting.eps:g}, delta {setting.delta:g}, {setting.protocol}, {setting.population}, seed {setting.seed}, "
+        f"eps {setting.eps:g}, delta {setting.delta:g}, {setting.protocol}, {setting.population}, seed {setting.seed} "
+        f"({'given' if setting.seed_given else 'from the operating system'}), "
         f"budget {'none' if setting.budget is None else f'{setting.budget:,}'}"
     )
     place = "in the file log.jsonl beside this report" if study is None else f"in the log of the study {escape(study)}"

@@ -7,8 +7,10 @@ from typing import Any, Literal
 
 from onebit.records import Setting
 
-#: "budget" is every end other than a certificate for the eps asked for; what was shown until then holds as well.
-Outcome = Literal["certified", "budget"]
+#: "budget": it ended, or was stopped, before the eps asked for was shown; what was shown until then holds as well.
+#: "suspended": raters accept several labels of one item, which the way of asking takes to be impossible, so nothing is
+#: shown.
+Outcome = Literal["certified", "budget", "suspended"]
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,10 @@ class Report:
     """A selection and its outcome.
 
     ``chosen`` has several names where models predict the same on every item, and none where the learner has not chosen.
-    ``survivors`` and the leaderboard are what only the certified learner knows. ``excess`` is the true excess error,
-    where the truth is known and raters were simulated.
+    ``survivors`` and the leaderboard are what only the certified learner knows. ``simulated``: the answers come from
+    the truth in the table, not from people; ``excess`` is the true excess error, where the truth is known. In
+    follow-up, one more label was asked about ``n_checks`` items after their yes, and ``n_contradicted`` of these got a
+    yes as well.
     """
 
     setting: Setting
@@ -70,6 +74,9 @@ class Report:
     certified_eps: float | None
     promise: str
     seconds: float
+    simulated: bool = False
+    n_checks: int = 0
+    n_contradicted: int = 0
     excess: float | None = None
     course: tuple[Point, ...] = ()
     leaderboard: tuple[Entry, ...] = ()

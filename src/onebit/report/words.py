@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from onebit.records import Setting
 from onebit.report.record import Report
 
 
@@ -37,6 +38,8 @@ def asked_for(report: Report) -> str:
 def headline(report: Report) -> str:
     """What was shown about the chosen model, in one sentence that needs no mathematics."""
     eps, n_models = report.certified_eps, f"{report.n_models:,}"
+    if report.status == "suspended":
+        return "Nothing is certified: raters accepted two labels of one item too often for this way of asking."
     if not report.chosen or eps is None:
         return f"The {report.answers:,} {asked_for(report)} so far do not choose between the {n_models} models yet."
     if eps >= 1:
@@ -45,10 +48,10 @@ def headline(report: Report) -> str:
             f"{n_models} models may be ahead."
         )
     if eps == 0:
-        return f"The best: none of the {n_models} models is right more often."
+        return f"The best: none of the {n_models} models is {_praised(report)} more often."
     return (
-        f"Within {fraction(eps)} of the best: no other of the {n_models} models is right more often by more than "
-        f"{points(eps)} percentage point{'' if points(eps) == '1' else 's'}."
+        f"Within {fraction(eps)} of the best: no other of the {n_models} models is {_praised(report)} more often by "
+        f"more than {points(eps)} percentage point{'' if points(eps) == '1' else 's'}."
     )
 
 
@@ -57,9 +60,11 @@ def confidence(report: Report) -> str:
     delta = report.setting.delta
     runs = f"{100 * delta:.3g} in 100" if delta >= 0.01 else f"{delta:.2%} of"
     is_shown = report.certified_eps is not None and report.certified_eps < 1
+    whose = " simulated" if report.simulated else ""
     return (
-        f"{'Shown by' if is_shown else 'So far there are'} {report.answers:,} {asked_for(report)}. The method makes a "
-        f"wrong statement in at most {runs} runs, whatever the models and the data are."
+        f"{'Shown by' if is_shown else 'So far there are'} {report.answers:,}{whose} {asked_for(report)}. If what the "
+        f"report lists under “What was assumed” holds, the method makes a wrong statement in at most {runs} runs, "
+        "whatever the models and the items are."
     )
 
 
@@ -73,8 +78,42 @@ def against_the_aim(report: Report) -> str:
     return f"Asked for was: within {aim} of the best.{shown}{why}"
 
 
+def why_suspended(report: Report) -> str:
+    """Why a run was suspended, and what to do."""
+    return (
+        f"raters accepted a second label at {report.n_contradicted:,} of the {report.n_checks:,} items about which one "
+        f"more label was asked after a yes, and {report.setting.protocol} rests on one right label for each item; "
+        "start again with one-shot, which allows several right labels"
+    )
+
+
+def promise(setting: Setting, n_items: int, simulated: bool = False) -> str:
+    """What the certified learner promises, in one sentence."""
+    where = f"on the {n_items:,} items of the table" if setting.population == "pool" else "on the population"
+    if is_about_accuracy(setting, simulated):
+        stated = f"no model is right more often than the chosen one by more than certified_eps, {where}"
+    else:
+        stated = (
+            f"had the raters judged every model's label on every item ({where}), no model would have been accepted "
+            "more often than the chosen one by more than certified_eps"
+        )
+    return (
+        f"with probability at least {1 - setting.delta:.4g}, at any stopping time, if what is assumed holds: {stated}"
+    )
+
+
+def is_about_accuracy(setting: Setting, simulated: bool) -> bool:
+    """Whether the statement is about how often models are right; otherwise it is about how often raters accept them.
+
+    Simulated raters say what is right, unless error rates are given, and these are allowed for.
+    """
+    return simulated or setting.protocol == "labels" or setting.f_no + setting.f_yes > 0
+
+
 def promised(report: Report) -> list[str]:
     """What is guaranteed."""
+    if report.status == "suspended":
+        return ["Nothing: what this way of asking assumes was found not to hold."]
     sure = f"{1 - report.setting.delta:.4g}"
     if report.learner != "certified":
         return [f"For this learner ({report.learner}): {report.promise}.", best_means(report)]
@@ -87,9 +126,20 @@ def promised(report: Report) -> list[str]:
 
 
 def best_means(report: Report) -> str:
-    if report.setting.population == "pool":
-        return f"“Best” means: right most often on the {report.n_items:,} items of this table."
-    return "“Best” means: right most often on the population that the items of this table were drawn from."
+    """What "best" and "ahead" are about."""
+    is_pool = report.setting.population == "pool"
+    if is_about_accuracy(report.setting, report.simulated) or report.learner != "certified":
+        where = "items of this table" if is_pool else "population that the items of this table were drawn from"
+        return f"“Best” means: right most often on the {f'{report.n_items:,} ' if is_pool else ''}{where}."
+    where = (
+        f"every one of the {report.n_items:,} items of this table"
+        if is_pool
+        else "every item of the population that the items of this table were drawn from"
+    )
+    return (
+        f"“Best” means: accepted most often, had the raters judged every model's label on {where}. Had they done so, "
+        "no model would have been accepted more often than the chosen one by more than the certified eps."
+    )
 
 
 def not_promised(report: Report) -> list[str]:
@@ -104,6 +154,8 @@ def not_promised(report: Report) -> list[str]:
             "Anything about two models of which neither is the best. A bound in the leaderboard reads “if this model "
             "is the best, …”, and says nothing if it is not.",
         )
+        if not is_about_accuracy(report.setting, report.simulated):
+            told.append("That a label which raters accept is right: where raters err, so does what they accept.")
     return told
 
 
@@ -111,35 +163,84 @@ def assumed(report: Report) -> list[str]:
     """What the promise rests on."""
     setting = report.setting
     told = [_raters(report)]
-    if setting.protocol in ("follow-up", "labels"):
-        told.append("Every item has exactly one right label.")
-    else:
-        told.append("Where several labels of an item are acceptable, a model is right if a rater accepts its label.")
-    share = report.cant_tell / max(report.answers, 1)
-    told.append(
-        f"“Can't tell” ({report.cant_tell:,} of {report.answers:,} answers, {share:.1%}) counts for nobody. That is "
-        "fair if it depends on the item and not on the label that was asked about."
-    )
+    if not report.simulated:
+        told.append(
+            "What raters say about a label of an item does not depend on when they are asked, and who is asked does "
+            "not depend on how the study stands."
+        )
+    told += [_right_labels(report), _cant_tell(report)]
     if setting.population == "stream":
-        told.append("The items of the table are independent draws from the population.")
-    told.append("A model that gives no label for an item is wrong there.")
-    return told
+        told.append(
+            "The items of the table are independent draws from the population. Models that are equal on this table "
+            "are not taken to be equal there."
+        )
+    return [*told, "A model that gives no label for an item is not accepted there.", _seed(setting)]
+
+
+def _praised(report: Report) -> str:
+    """What the best model is more often than others."""
+    return "right" if is_about_accuracy(report.setting, report.simulated) else "accepted by raters"
 
 
 def _raters(report: Report) -> str:
     setting = report.setting
-    if report.excess is not None:
-        return "Raters were simulated from the known right labels" + (
-            ", with errors at the rates given." if setting.f_no + setting.f_yes > 0 else ", and did not err."
+    errs = setting.f_no + setting.f_yes > 0
+    if report.simulated:
+        return "The answers were simulated from the column of right labels, and nobody was asked; they " + (
+            "err at the rates given." if errs else "do not err."
         )
-    if setting.f_no + setting.f_yes > 0:
+    if errs:
         return (
-            f"Raters say no to a right label at most {setting.f_no:.1%} of the time and yes to a wrong one at most "
-            f"{setting.f_yes:.1%}, at the same rates for every item and label."
+            f"The answer that counts (with several raters per question, the majority's) is no to a right label at most "
+            f"{setting.f_no:.1%} of the time and yes to a wrong one at most {setting.f_yes:.1%}, at the same rates for "
+            "every item and label, and each independently of the others. These bounds were given, not measured. "
+            "Nothing is asked twice, so it does not matter whether a rater would repeat an error."
         )
+    if setting.protocol == "labels":
+        return "Raters can give the right label of every item that they label, and do not err."
+    return (
+        "Raters may err. The statement is about how often they accept a model's label, and about how often the label "
+        "is right only as far as what they accept is right."
+    )
+
+
+def _right_labels(report: Report) -> str:
+    setting = report.setting
     if setting.protocol == "one-shot":
+        return "An item may have several right labels, or none: a model gets an item if its own label is accepted."
+    if setting.protocol == "labels":
+        return "Every item has exactly one right label."
+    one = (
+        "Every item has exactly one right label, and it is one of the labels, so the last that is left was not asked."
+        if setting.exhaustive
+        else "Every item has at most one right label."
+    )
+    if report.n_checks == 0:
+        return f"{one} This was not tested: after a yes, no other label was asked about any item."
+    return (
+        f"{one} This was tested: after a yes, one more label was asked about {report.n_checks:,} items; "
+        f"{report.n_contradicted:,} got a second yes."
+    )
+
+
+def _cant_tell(report: Report) -> str:
+    share = report.cant_tell / max(report.answers, 1)
+    means = (
+        "counts as no label: no model gets the item"
+        if report.setting.protocol == "labels"
+        else "counts as “not a yes” to that label, and says nothing about other labels"
+    )
+    return f"“Can't tell” ({report.cant_tell:,} of {report.answers:,} answers, {share:.1%}) {means}."
+
+
+def _seed(setting: Setting) -> str:
+    if setting.seed_given:
         return (
-            "Raters do not err. If they do, the statement is about how often a rater accepts a model's label, not "
-            "about how often the label is right."
+            f"The seed that decides what is asked, {setting.seed}, was given by whoever started the run. The statement "
+            "holds only if it was chosen after the table was fixed, by somebody who did not make the table, and was "
+            "never used before for these items."
         )
-    return "Raters do not err."
+    return (
+        "The seed that decides what is asked came from the operating system when the run was created, so nobody could "
+        "know it before; it is recorded in the log."
+    )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
@@ -21,10 +21,10 @@ class Label:
 
 @dataclass(frozen=True, slots=True)
 class Gold:
-    """An item whose right label is known, planted among the questions to learn about raters."""
+    """An item whose right labels are known, all of them, planted among the questions to learn about raters."""
 
     item: int
-    label: int
+    labels: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ def about_from_json(data: dict[str, Any]) -> About:
         "models": tuple(data["models"]),
         "columns": tuple(data.get("columns", ())),
         "labels": tuple(Label(**label) for label in data["labels"]),
-        "gold": tuple(Gold(**gold) for gold in data.get("gold", ())),
+        "gold": tuple(Gold(gold["item"], tuple(gold["labels"])) for gold in data.get("gold", ())),
     }
     return About(**(known | lists))
 
@@ -92,14 +92,29 @@ def described(labels: Sequence[str], descriptions: Mapping[str, str]) -> tuple[L
     return tuple(Label(label, descriptions.get(label, "")) for label in labels)
 
 
+def gold_of(known: Mapping[int, int | Collection[int]] | None) -> tuple[Gold, ...]:
+    """Gold from right labels by row: one label, or several.
+
+    >>> gold_of({3: 1, 5: (0, 2)})
+    (Gold(item=3, labels=(1,)), Gold(item=5, labels=(0, 2)))
+    """
+    return tuple(
+        Gold(int(item), tuple(sorted({int(label) for label in said}) if isinstance(said, Collection) else (int(said),)))
+        for item, said in (known or {}).items()
+    )
+
+
 def check_gold(about: About, n_items: int) -> None:
     """InvalidInputError where gold is about a row or a label that is not there."""
     for gold in about.gold:
-        if not (0 <= gold.item < n_items and 0 <= gold.label < len(about.labels)):
-            raise InvalidInputError(
-                f"gold says that row {gold.item} has label {gold.label}; rows are 0 to {n_items - 1}, labels are "
-                f"0 to {len(about.labels) - 1}"
-            )
+        if not gold.labels:
+            raise InvalidInputError(f"gold names no right label of row {gold.item}; give at least one, or leave it out")
+        for label in gold.labels:
+            if not (0 <= gold.item < n_items and 0 <= label < len(about.labels)):
+                raise InvalidInputError(
+                    f"gold says that row {gold.item} has label {label}; rows are 0 to {n_items - 1}, labels are "
+                    f"0 to {len(about.labels) - 1}"
+                )
 
 
 def check_raters(setting: Setting | TrainingSetting, about: About, overlap: int) -> None:
@@ -107,5 +122,10 @@ def check_raters(setting: Setting | TrainingSetting, about: About, overlap: int)
     check_count("overlap", overlap)
     if overlap % 2 == 0:
         raise InvalidInputError(f"overlap is {overlap}; it must be odd, so that a majority can be had")
+    if isinstance(setting, Setting) and setting.exhaustive and setting.protocol != "follow-up":
+        raise InvalidInputError(
+            f"exhaustive is given with the protocol {setting.protocol}; it says that the last label need not be asked, "
+            "and only follow-up asks one label after another. Leave it out"
+        )
     if setting.protocol == "labels" and (overlap > 1 or about.has_checks):
         raise InvalidInputError("overlap and checks of raters are for yes/no questions; the protocol labels asks none")

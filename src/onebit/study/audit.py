@@ -111,7 +111,8 @@ def _verify_learning(setting: TrainingSetting, log: Sequence[Event], failed: Aud
         if question.item in before
     ]
     share = setting.delta / (1 if setting.target is None else MOST_AUDITS)
-    found = accuracy_interval(sum(said is Answer.YES for _, said in audited), len(audited), share) if audited else None
+    n_yes, n_cant_tell = (sum(said is each for _, said in audited) for each in (Answer.YES, Answer.CANT_TELL))
+    found = accuracy_interval(n_yes, len(audited), share, n_cant_tell) if audited else None
     accuracy = None if found is None else (found.low, found.high)
     for event in log:
         said = event.summary.get("accuracy") if isinstance(event, Finished) else None

@@ -37,11 +37,14 @@ class Checks:
         if not left:
             return None
         gold = left[int(which * len(left))]
-        wrong = [label for label in self._task.plausible_labels(gold.item) if label != gold.label]
+        wrong = [label for label in self._task.plausible_labels(gold.item) if label not in gold.labels]
         # Half of the planted questions have the answer yes; more, where no model is wrong.
         if wrong and other < 0.5:
             return Checked(desk.n_checks, gold.item, wrong[int(2 * other * len(wrong))], rater, Answer.NO)
-        return Checked(desk.n_checks, gold.item, gold.label, rater, Answer.YES)
+        # What is left of the number is uniform again, and draws one of the right labels.
+        left_over = 2 * other - 1 if wrong else other
+        right = gold.labels[int(left_over * len(gold.labels))]
+        return Checked(desk.n_checks, gold.item, right, rater, Answer.YES)
 
     def _repeat(self, rater: str, desk: Desk, which: float) -> Checked | None:
         repeated = {check.repeats for check in desk.checks_of[rater]}

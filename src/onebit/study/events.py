@@ -205,6 +205,13 @@ Event = (
 
 def check_same(found: Created, wanted: Created) -> None:
     """InvalidInputError, with the first difference, unless a log that began with ``found`` may go on as ``wanted``."""
+    if found.simulated != wanted.simulated:
+        was, now = ("simulated", "of people") if found.simulated else ("of people", "simulated")
+        raise InvalidInputError(
+            f"the answers of this run are {was} so far, and now they would be {now}; a certificate from both would be "
+            f"about neither. Go on {'with' if found.simulated else 'without'} the column of right labels (--truth), or "
+            "begin a new run in another place"
+        )
     for what, a, b in (
         ("table", found.table, wanted.table),
         ("setting", found.setting, wanted.setting),

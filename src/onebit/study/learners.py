@@ -87,6 +87,7 @@ def _certified(setting: Setting, hypotheses: PredictionTable, items: ItemSource)
         seed=setting.seed,
         f_no=setting.f_no,
         f_yes=setting.f_yes,
+        exhaustive=setting.exhaustive,
     )
 
 
@@ -117,6 +118,7 @@ def _refuse_what_only_certified_has(setting: Setting, learner: LearnerName) -> N
     given = {
         "the protocol " + setting.protocol: setting.protocol != "one-shot",
         "passive": setting.passive,
+        "exhaustive": setting.exhaustive,
         "error rates of raters": setting.f_no > 0 or setting.f_yes > 0,
     }
     for what, is_given in given.items():

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from onebit.errors import InvalidInputError
+from onebit.randomness import given_or_fresh
 from onebit.records import ANSWERS_PER_ITEM, TrainingProtocol, TrainingSetting
-from onebit.study.about import About, Gold, about_to_json, check_gold, check_raters, described
+from onebit.study.about import About, about_to_json, check_gold, check_raters, described, gold_of
 from onebit.study.events import Created, TableFacts
 from onebit.study.items import check_images
 from onebit.study.opening import open_study, storage_url
+from onebit.study.seeds import check_new_seed
 from onebit.study.store import Store
 from onebit.study.study import Study
 from onebit.study.training import build_training, features_digest, training_blocks
@@ -29,12 +31,12 @@ def create_learning_study(
     target: float | None = None,
     audit: int | None = None,
     delta: float = 0.05,
-    seed: int = 0,
+    seed: int | None = None,
     overlap: int = 1,
     lease_seconds: float = 60.0,
     instructions: str = "",
     descriptions: Mapping[str, str] | None = None,
-    gold: Mapping[int, int] | None = None,
+    gold: Mapping[int, int | Collection[int]] | None = None,
     gold_share: float = 0.0,
     repeat_share: float = 0.0,
     image: str | None = None,
@@ -59,13 +61,14 @@ def create_learning_study(
         )
     if budget is None:
         budget = ANSWERS_PER_ITEM * data.n_items
-    setting = TrainingSetting(budget, protocol, target, audit, delta, seed)
+    number, is_given = given_or_fresh(seed)
+    setting = TrainingSetting(budget, protocol, target, audit, delta, number, is_given)
     about = About(
         models=(),
         labels=described(names, descriptions or {}),
         instructions=instructions,
         lease_seconds=lease_seconds,
-        gold=tuple(Gold(int(item), int(label)) for item, label in (gold or {}).items()),
+        gold=gold_of(gold),
         gold_share=gold_share,
         repeat_share=repeat_share,
         image=image,
@@ -76,7 +79,7 @@ def create_learning_study(
     check_raters(setting, about, overlap)
     check_gold(about, data.n_items)
     check_images(data, about)
-    transformer = _transformer(data, seed)
+    transformer = _transformer(data, setting.seed)
     features = transformer(data.x)
     in_features = transformer.of_names([f"{label.name} {label.description}" for label in about.labels])
     # It refuses what cannot be run, before anything is written.
@@ -85,6 +88,7 @@ def create_learning_study(
     created = Created(setting, "networks", facts, overlap, "learning")
     store = Store(storage_url(storage))
     try:
+        check_new_seed(store, setting)
         blocks = training_blocks(features, in_features, transformer, data, progress)
         return open_study(store, store.create(name, about_to_json(about), [created], blocks))
     except BaseException:

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from onebit.errors import InvalidInputError
+from onebit.randomness import given_or_fresh
 from onebit.records import Population, Protocol, Setting
 from onebit.study.about import (
     About,
-    Gold,
     about_from_json,
     about_to_json,
     check_gold,
     check_raters,
     described,
+    gold_of,
 )
 from onebit.study.events import Created, SelectorName
 from onebit.study.items import check_images, facts_of, to_blocks
 from onebit.study.learners import build_selection
+from onebit.study.seeds import check_new_seed
 from onebit.study.store import Entry, Store
 from onebit.study.study import Study
 from onebit.study.tasks import build_task
@@ -48,14 +50,15 @@ def create_study(
     population: Population = "pool",
     learner: SelectorName = "certified",
     budget: int | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     f_no: float = 0.0,
     f_yes: float = 0.0,
+    exhaustive: bool = False,
     overlap: int = 1,
     lease_seconds: float = 60.0,
     instructions: str = "",
     descriptions: Mapping[str, str] | None = None,
-    gold: Mapping[int, int] | None = None,
+    gold: Mapping[int, int | Collection[int]] | None = None,
     gold_share: float = 0.0,
     repeat_share: float = 0.0,
     image: str | None = None,
@@ -66,20 +69,25 @@ def create_study(
 
     ``table`` is what ``onebit.tables.read_table`` gives, or predictions (N, n) of labels 0 to K - 1, negative where a
     model abstains. ``overlap`` raters answer each question. ``gold`` says for some rows of the table which label is
-    right; ``gold_share`` of the questions are about those, ``repeat_share`` are repeated, and neither enters the
-    estimate. ``descriptions`` explains labels to raters. Everything is checked before anything is written.
+    right, or which labels are; ``gold_share`` of the questions are about those, ``repeat_share`` are repeated, and
+    neither enters the estimate. ``descriptions`` explains labels to raters. ``exhaustive`` (follow-up): the right label
+    of every item is one of the labels, so the last need not be asked. ``seed`` is for replay and simulation; without it
+    one is drawn from the operating system and recorded. Everything is checked before anything is written.
 
     ``study.ask(rater)`` gives a question, ``study.tell(question, answer)`` takes its answer, ``study.result`` says what
     is known; ``load_study`` opens it again.
     """
     models = table if isinstance(table, ModelTable) else _table_of(table)
-    setting = Setting(eps, delta, protocol, population, False, budget, seed, f_no, f_yes)
+    number, is_given = given_or_fresh(seed)
+    setting = Setting(
+        eps, delta, protocol, population, False, budget, number, f_no, f_yes, exhaustive, seed_given=is_given
+    )
     about = About(
         models=models.models,
         labels=described(models.labels, descriptions or {}),
         instructions=instructions,
         lease_seconds=lease_seconds,
-        gold=tuple(Gold(int(item), int(label)) for item, label in (gold or {}).items()),
+        gold=gold_of(gold),
         gold_share=gold_share,
         repeat_share=repeat_share,
         image=image,
@@ -93,6 +101,7 @@ def create_study(
     created = Created(setting, learner, facts_of(models), overlap)
     store = Store(storage_url(storage))
     try:
+        check_new_seed(store, setting)
         entry = store.create(name, about_to_json(about), [created], to_blocks(models, progress))
         return open_study(store, entry)
     except BaseException:

@@ -121,20 +121,56 @@ def rate(n_wrong: int, n: int) -> Rate:
     return Rate(n_wrong, n, low, high)
 
 
-def warnings(raters: Iterable[RaterQuality], f_no: float, f_yes: float) -> list[str]:
-    """Where a rater surely errs more often than the study was created to allow for."""
-    # Two answers to one question differ with probability 2 f (1 - f), if the second does not know of the first.
-    most_changed = max(2 * f * (1 - f) for f in (min(f_no, 0.5), min(f_yes, 0.5)))
+def majority_rate(rate_of_one: float, overlap: int) -> float:
+    """How often most of ``overlap`` raters err, if each errs at this rate, independently.
+
+    >>> round(majority_rate(0.1, 3), 3)
+    0.028
+    """
+    # Imported here: the first page of a server does not need it.
+    from scipy.special import bdtrc
+
+    return float(bdtrc(overlap // 2, overlap, rate_of_one))
+
+
+def warnings(raters: Iterable[RaterQuality], f_no: float, f_yes: float, overlap: int = 1) -> list[str]:
+    """Where raters like this one would surely err more often than the study was created to allow for.
+
+    The bounds are those of the answer that counts: with ``overlap``, the majority's.
+    """
     found = []
     for each in raters:
         for what, seen, bound in (
             ("says no to right labels", each.f_no, f_no),
             ("says yes to wrong labels", each.f_yes, f_yes),
-            ("answers repeated questions otherwise", each.changed, most_changed),
         ):
-            if seen.low > bound:
+            least = majority_rate(seen.low, overlap)
+            if least > bound:
+                so = "" if overlap == 1 else f", so a majority of {overlap} like this one would in at least {least:.3f}"
                 found.append(
-                    f"{each.rater} {what} in {seen.n_wrong} of {seen.n} checks, a rate of at least {seen.low:.3f}; the "
-                    f"study was created for at most {bound:.3f}, and its certificate rests on that"
+                    f"{each.rater} {what} in {seen.n_wrong} of {seen.n} checks, a rate of at least {seen.low:.3f}{so}; "
+                    f"the study was created for at most {bound:.3f}, and its certificate rests on that"
                 )
+        found += _changed(each, max(_most_for_one(f, overlap) for f in (f_no, f_yes)))
     return found
+
+
+def _most_for_one(bound: float, overlap: int) -> float:
+    """The largest rate of single raters at which most of ``overlap`` err at most at ``bound``."""
+    from scipy.optimize import brentq
+
+    if overlap == 1 or bound in (0.0, 1.0):
+        return bound
+    return float(brentq(lambda rate_of_one: majority_rate(rate_of_one, overlap) - bound, 0.0, 1.0))
+
+
+def _changed(rater: RaterQuality, most: float) -> list[str]:
+    """The warning about repeated questions, for raters who may err at the rate ``most``."""
+    # Two answers to one question differ with probability 2 f (1 - f), if the second does not know of the first.
+    f, seen = min(most, 0.5), rater.changed
+    if seen.low <= 2 * f * (1 - f):
+        return []
+    return [
+        f"{rater.rater} answers repeated questions otherwise in {seen.n_wrong} of {seen.n} checks, a rate of at least "
+        f"{seen.low:.3f}; raters as the study was created for would at most in {2 * f * (1 - f):.3f}"
+    ]

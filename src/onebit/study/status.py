@@ -7,7 +7,7 @@ from typing import Any
 
 from onebit.learners.base import Result
 from onebit.learners.statement import CertifiedResult
-from onebit.learners.training.learner import TrainingResult
+from onebit.learners.training.learner import TrainingResult, missing_label
 from onebit.records import RunStatus, Setting, TrainingSetting
 from onebit.study.about import About
 from onebit.study.events import Created
@@ -45,7 +45,8 @@ class LearningStatus:
 
     ``accuracy`` (low, high) holds for the classifier as it is now, as ``promise`` says; None if it was trained since
     the last audit. ``recent_accuracy`` estimates it without a promise, and ``progress`` has that estimate for numbers
-    of answers so far. ``n_verified`` labels were confirmed; ``yes_rate`` is the share of yes among the last answers.
+    of answers so far. ``n_verified`` labels were confirmed; ``yes_rate`` is the share of yes among the last answers. Of
+    ``n_asked_to_end`` items that were asked about until the last label, ``n_without_label`` have none of the labels.
     """
 
     name: str
@@ -64,6 +65,8 @@ class LearningStatus:
     n_answers: int
     n_open: int
     n_cant_tell: int
+    n_asked_to_end: int
+    n_without_label: int
     progress: tuple[tuple[int, float], ...]
     raters: tuple[RaterQuality, ...]
     warnings: tuple[str, ...]
@@ -84,7 +87,7 @@ def status_of(
 def _learning_status(
     name: str, created: Created, setting: TrainingSetting, result: TrainingResult, n_open: int, quality: Quality
 ) -> LearningStatus:
-    raters = quality.raters()
+    raters, missing = quality.raters(), missing_label(result.n_without_label, result.n_asked_to_end)
     return LearningStatus(
         name=name,
         status=result.status,
@@ -102,16 +105,20 @@ def _learning_status(
         n_answers=result.n_answers,
         n_open=n_open,
         n_cant_tell=result.n_cant_tell,
+        n_asked_to_end=result.n_asked_to_end,
+        n_without_label=result.n_without_label,
         progress=result.progress,
         raters=raters,
         # Answers are taken to be right, so any error that is sure is worth a word.
-        warnings=tuple(warnings(raters, 0.0, 0.0)),
+        warnings=(*warnings(raters, 0.0, 0.0, created.overlap), *([] if missing is None else [missing])),
     )
 
 
 def _selection_status(
     name: str, created: Created, setting: Setting, about: About, result: Result, n_open: int, quality: Quality
 ) -> StudyStatus:
+    # What is known of a run that was suspended rests on what was found not to hold.
+    is_shown = result.status is not RunStatus.SUSPENDED
     certified = result if isinstance(result, CertifiedResult) else None
     raters = quality.raters()
     forecast = getattr(result, "forecast", None)
@@ -120,9 +127,9 @@ def _selection_status(
         status=result.status,
         promise=result.promise,
         eps=setting.eps,
-        certified_eps=result.achieved_eps,
-        chosen=_chosen(about, result),
-        survivors=None if certified is None else tuple(about.models[h] for h in certified.survivors),
+        certified_eps=result.achieved_eps if is_shown else None,
+        chosen=_chosen(about, result) if is_shown else (),
+        survivors=None if certified is None or not is_shown else tuple(about.models[h] for h in certified.survivors),
         n_models=created.table.n_models,
         n_items=created.table.n_items,
         n_answers=result.n_rounds if certified is None else certified.n_answers,
@@ -130,7 +137,7 @@ def _selection_status(
         n_cant_tell=None if certified is None else certified.n_cant_tell,
         forecast=None if forecast is None else (forecast.low, forecast.middle, forecast.high),
         raters=raters,
-        warnings=tuple(warnings(raters, setting.f_no, setting.f_yes)),
+        warnings=tuple(warnings(raters, setting.f_no, setting.f_yes, created.overlap)),
     )
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from onebit.errors import InvalidInputError
 from onebit.tables.record import ModelTable
+from onebit.tables.truth import check_truth
 
 #: Called with the part that has been read, and the whole: bytes of a CSV or JSONL, rows of a Parquet file.
 Progress = Callable[[int, int], None]
@@ -29,9 +30,17 @@ def read_table(
     numbers, negative: abstains) and may hold ``models``, ``labels`` and ``y``, which is the truth if ``truth`` is "y".
 
     A file larger than the memory can be read as long as its predictions fit, in one, two or four bytes each.
-    Raises InvalidInputError, which names row and column where there is one.
+    Raises InvalidInputError, which names row and column where there is one; also if no model ever meets the truth.
     """
-    file = Path(path)
+    table = _read(Path(path), id, truth, show, labels, progress or (lambda done, whole: None))
+    if truth is not None:
+        check_truth(table, truth, Path(path).name)
+    return table
+
+
+def _read(
+    file: Path, id: str | None, truth: str | None, show: Sequence[str], labels: Sequence[str] | None, report: Progress
+) -> ModelTable:
     if not file.exists():
         raise InvalidInputError(f"there is no file {file}")
     if not file.is_file():
@@ -39,7 +48,6 @@ def read_table(
     if file.stat().st_size == 0:
         raise InvalidInputError(f"{file} is empty; it must hold a table of predictions")
     suffix = file.suffix.lower()
-    report = progress or (lambda done, whole: None)
     try:
         if suffix == ".csv":
             from onebit.tables.csv_file import read_csv

@@ -97,8 +97,8 @@ def _learning(overview: LearningOverview) -> dict[str, Any]:
 
 def badge(overview: Overview, paused: bool) -> str:
     """How far a study is, in one word."""
-    if isinstance(overview, SelectionOverview) and overview.report.status == "certified":
-        return "certified"
+    if isinstance(overview, SelectionOverview) and overview.report.status in ("certified", "suspended"):
+        return overview.report.status
     if isinstance(overview, LearningOverview) and overview.is_over:
         return "trained"
     if overview.is_over:

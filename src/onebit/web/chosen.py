@@ -24,6 +24,8 @@ from onebit.web.site import Site
 
 #: Share of planted questions where gold is named and nothing else is said.
 GOLD_SHARE = 0.05
+#: What a plan is rehearsed with, so that the same choice gives the same plan.
+PLAN_SEED = 0
 _UPLOADED = re.compile(r"[0-9a-f]{32}(\.csv|\.parquet|\.npz)")
 
 _FRACTION: Schema = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
@@ -40,7 +42,9 @@ ROLES: dict[str, Schema] = {
     "show": {"type": "array", "items": text(500), "maxItems": 100, "description": "columns that raters are shown"},
     "image": text(500, description="the column with paths of images"),
     "image_folder": text(1000, description="the folder that they are below, itself below that of the server"),
-    "gold": text(500, description="a column with right labels where they are known; plants questions"),
+    "gold": text(
+        500, description="a column with right labels where they are known, several with | between; plants questions"
+    ),
     "labels": {
         "type": "array",
         "items": text(1000),
@@ -51,10 +55,18 @@ ROLES: dict[str, Schema] = {
 AIM: dict[str, Schema] = {
     "eps": {**_FRACTION, "default": 0.01},
     "delta": {**_FRACTION, "default": 0.05},
-    "protocol": text(20, enum=["one-shot", "follow-up", "labels"], default="one-shot"),
+    "protocol": text(20, enum=["one-shot", "follow-up", "labels"], description="how to ask; it must be given"),
     "budget": whole(1, 10**9, description="most answers to ask for"),
-    "f_no": {**_RATE, "description": "how often raters say no to a right label, at most; with one-shot"},
-    "f_yes": {**_RATE, "description": "how often they say yes to a wrong one, at most"},
+    "exhaustive": {
+        "type": "boolean",
+        "default": False,
+        "description": "the right label of every item is one of the labels; with follow-up",
+    },
+    "f_no": {
+        **_RATE,
+        "description": "how often the answer that counts (with overlap the majority's) is no to a right label, at most",
+    },
+    "f_yes": {**_RATE, "description": "how often it is yes to a wrong one, at most"},
 }
 FOR_RATERS: dict[str, Schema] = {
     "instructions": text(20_000, least=0),
@@ -77,7 +89,7 @@ class Chosen:
     table: ModelTable
     setting: Setting
     overlap: int
-    gold: Mapping[int, int]
+    gold: Mapping[int, tuple[int, ...]]
     gold_share: float
     repeat_share: float
     image: str | None
@@ -130,7 +142,9 @@ def file_of(site: Site, body: Mapping[str, Any]) -> Path:
 
 
 def _setting(body: Mapping[str, Any]) -> Setting:
-    protocol: Any = body.get("protocol", "one-shot")
+    if "protocol" not in body:
+        raise FieldError("protocol", "say how to ask: each way assumes something else, so none is chosen for you")
+    protocol: Any = body["protocol"]
     budget = body.get("budget")
     f_no, f_yes = float(body.get("f_no", 0)), float(body.get("f_yes", 0))
     errs = "f_no" if f_no > 0 else "f_yes"
@@ -139,7 +153,10 @@ def _setting(body: Mapping[str, Any]) -> Setting:
             errs, f"the rates are {f_no:g} and {f_yes:g}; together they must be below 1, or a yes says nothing"
         )
     if f_no + f_yes > 0 and protocol != "one-shot":
-        raise FieldError(errs, "raters who err need one question an item; the other ways take every answer for right")
+        raise FieldError(errs, "raters who err need one question per item; the other ways take every answer for right")
+    exhaustive = bool(body.get("exhaustive", False))
+    if exhaustive and protocol != "follow-up":
+        raise FieldError("exhaustive", "it says that the last label need not be asked, which is for “until a yes” only")
     return Setting(
         eps=body.get("eps", 0.01),
         delta=body.get("delta", 0.05),
@@ -147,6 +164,9 @@ def _setting(body: Mapping[str, Any]) -> Setting:
         budget=None if budget is None else int(budget),
         f_no=f_no,
         f_yes=f_yes,
+        exhaustive=exhaustive,
+        # Of the plan; the study itself draws its own.
+        seed=PLAN_SEED,
     )
 
 
@@ -184,7 +204,7 @@ def _image_root(site: Site, body: Mapping[str, Any]) -> str | None:
     return str(folder)
 
 
-def _table(site: Site, body: Mapping[str, Any]) -> tuple[ModelTable, Mapping[int, int]]:
+def _table(site: Site, body: Mapping[str, Any]) -> tuple[ModelTable, Mapping[int, tuple[int, ...]]]:
     # Imported here: it brings in what reads tables, and the first page should not wait for it.
     from onebit.study.gold import split_gold
 

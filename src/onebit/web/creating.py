@@ -93,6 +93,7 @@ def create(call: Call) -> Any:
         budget=setting.budget,
         f_no=setting.f_no,
         f_yes=setting.f_yes,
+        exhaustive=setting.exhaustive,
         overlap=chosen.overlap,
         instructions=chosen.instructions,
         descriptions=chosen.descriptions,

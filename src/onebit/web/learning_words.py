@@ -54,7 +54,8 @@ def promised(status: LearningStatus) -> tuple[str, ...]:
         f"An accuracy interval comes from answers that are kept for it and teach nothing. With probability at least "
         f"{sure} it holds for the classifier as it is, although the study is watched, if the items are a random sample "
         "of those that are meant.",
-        "Raters are taken not to err, and every item to have one right label.",
+        "Raters are taken not to err, and no item to have two right labels. “Can't tell” counts against both ends of "
+        "the interval, so it holds whatever the right answer would have been.",
         "Nothing is promised about how much better another classifier could be, nor about estimates from the last "
         "answers.",
     )

@@ -121,7 +121,13 @@ class Watcher:
         created, answers = self._study.created, list(self._follower.answers.values())
         seconds = seconds_between(self._created_at, self._follower.last_at)
         report = make_report(
-            candidates, created.selection, created.learner, result, tuple(self._follower.closings), seconds
+            candidates,
+            created.selection,
+            created.learner,
+            result,
+            tuple(self._follower.closings),
+            seconds,
+            simulated=created.simulated,
         )
         # The learner counts the answers of an epoch when it closes; owners count those that came.
         n_cant_tell = sum(answer is Answer.CANT_TELL for answer in answers)
@@ -140,8 +146,10 @@ class Watcher:
 
 
 def _candidates(study: Study) -> Candidates:
-    facts = study.created.table
-    return Candidates(study.name, facts.digest, study.about.models, study.predictions, facts.n_labels)
+    facts, population = study.created.table, study.created.selection.population
+    return Candidates(
+        study.name, facts.digest, study.about.models, study.predictions, facts.n_labels, population=population
+    )
 
 
 def rater_rows(raters: Sequence[RaterQuality], agreement: dict[str, Agreement]) -> tuple[RaterRow, ...]:

@@ -47,6 +47,21 @@ def test_the_answers_file_survives_a_torn_line_and_keeps_what_was_taken_back_out
         AnswersFile(path, "d")
 
 
+def test_the_answers_file_keeps_the_seed_that_it_was_begun_with(tmp_path: Path) -> None:
+    path = tmp_path / "answers.jsonl"
+    kept = AnswersFile(path, "d")
+    kept.close()
+    for given in (None, kept.seed):
+        again = AnswersFile(path, "d", given)
+        assert again.seed == kept.seed
+        again.close()
+    with pytest.raises(InvalidInputError, match=f"--seed is 3, and the answers in .* belong to the seed {kept.seed}"):
+        AnswersFile(path, "d", 3)
+    path.write_text('{"version": 1, "data": "d"}\n')
+    with pytest.raises(InvalidInputError, match="written by another version"):
+        AnswersFile(path, "d")
+
+
 class Person:
     """Sits at a terminal in front of ``onebit learn``, and knows which notes are about cats."""
 

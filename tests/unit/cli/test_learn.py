@@ -34,7 +34,7 @@ def invoke(*options: object) -> str:
 
 
 def learned(*options: object) -> dict[str, Any]:
-    figures: dict[str, Any] = json.loads(invoke("learn", *options, "--json"))
+    figures: dict[str, Any] = json.loads(invoke("learn", *options, "--seed", 0, "--json"))
     return figures
 
 

@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 from tests.unit.cli.tables import write_table
 from typer.testing import CliRunner
 
 from onebit.cli.main import app
+from onebit.cli.run_folder import Source
+from onebit.cli.running import Run
 from onebit.errors import InvalidInputError, OnebitError
+from onebit.records import Setting
 
 FIELDS = {
     "chosen",
@@ -26,6 +30,7 @@ FIELDS = {
     "delta",
     "certified_eps",
     "protocol",
+    "simulated",
     "promise",
     "seconds",
     "excess",
@@ -38,7 +43,7 @@ def onebit(*options: object) -> Any:
 
 
 def selected(path: Path, *options: object) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(onebit("select", path, *COLUMNS, "--json", *options).stdout)
+    told: dict[str, Any] = json.loads(onebit("select", path, *COLUMNS, "--seed", 0, "--json", *options).stdout)
     return told
 
 
@@ -59,7 +64,7 @@ def test_the_best_is_certified_and_verified(tmp_path: Path, protocol: str, popul
     assert {each.name for each in folder.iterdir()} == {"log.jsonl", "run.json", "report.html", "report.json"}
     checked = onebit("verify", folder)
     assert checked.exit_code == 0
-    assert f"from {told['answers']:,} answers, no model is ahead of best" in checked.stdout
+    assert f"from {told['answers']:,} simulated answers, no model is ahead of best" in checked.stdout
 
 
 def test_the_report_is_told_of_and_can_be_written_again(tmp_path: Path) -> None:
@@ -135,7 +140,7 @@ def test_raters_who_err_are_simulated_as_they_are_allowed_for(tmp_path: Path) ->
     path, _ = write_table(tmp_path)
     told = selected(path, "--eps", 0.2, "--error-rates", "0.1,0.05")
     assert told["chosen"] == "best"
-    assert "err at constant rates" in told["promise"]
+    assert "no model is right more often than the chosen one" in told["promise"]
 
 
 def test_identical_models_are_certified_at_once(tmp_path: Path) -> None:
@@ -200,6 +205,14 @@ def test_what_cannot_be_meant_is_refused_before_anything_is_written(
     assert [each.name for each in tmp_path.iterdir()] == ["votes.csv"]
 
 
+@pytest.mark.parametrize("command", [["select"], ["plan"]])
+def test_a_truth_that_no_model_meets_is_refused_before_anything_is_written(tmp_path: Path, command: list[str]) -> None:
+    (tmp_path / "t.csv").write_text("a,b,t\n" + "x,y,X\ny,y,Y\n" * 20)
+    with pytest.raises(InvalidInputError, match="no model is right on any of the 40 items"):
+        onebit(*command, tmp_path / "t.csv", "--truth", "t")
+    assert [each.name for each in tmp_path.iterdir()] == ["t.csv"]
+
+
 def test_without_truth_and_terminal_there_is_nobody_to_ask(tmp_path: Path) -> None:
     path, _ = write_table(tmp_path)
     with pytest.raises(InvalidInputError, match="there is no terminal to ask at; give --truth"):
@@ -223,6 +236,51 @@ def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
     for place, says in (("mine", "holds other things"), ("votes.csv", "which is a file")):
         with pytest.raises(InvalidInputError, match=says):
             selected(path, "--out", tmp_path / place)
+
+
+def test_people_and_simulation_are_not_mixed(tmp_path: Path) -> None:
+    path, _ = write_table(tmp_path)
+    selected(path, "--eps", 0.01, "--budget", 30)
+    log = tmp_path / "votes" / "log.jsonl"
+    lines = log.read_text().splitlines()
+    log.write_text("\n".join([lines[0].replace('"simulated":true', '"simulated":false'), *lines[1:-1]]) + "\n")
+    with pytest.raises(InvalidInputError, match=r"votes: the answers of this run are of people so far"):
+        selected(path, "--eps", 0.01, "--budget", 30)
+    log.write_text("\n".join(lines[:-1]) + "\n")
+    with pytest.raises(InvalidInputError, match=r"are simulated so far, and now they would be of people"):
+        Run(
+            Source(path, id="key", show=("words", "right")),
+            Setting(0.01, budget=30, seed=0),
+            "certified",
+            tmp_path / "votes",
+            Console(),
+        ).carry_out()
+
+
+def test_a_report_written_again_says_that_answers_were_simulated(tmp_path: Path) -> None:
+    path, _ = write_table(tmp_path)
+    selected(path, "--eps", 0.1)
+    (tmp_path / "votes" / "report.json").unlink()
+    onebit("report", tmp_path / "votes")
+    assert json.loads((tmp_path / "votes" / "report.json").read_text())["simulated"] is True
+    assert "The answers were simulated" in (tmp_path / "votes" / "report.html").read_text()
+    assert json.loads(onebit("verify", tmp_path / "votes", "--json").stdout)["simulated"] is True
+
+
+def test_a_seed_is_drawn_and_kept_unless_it_is_given(tmp_path: Path) -> None:
+    path, _ = write_table(tmp_path)
+
+    def seed_after(*options: object) -> tuple[int, bool]:
+        onebit("select", path, *COLUMNS, "--eps", 0.1, "--out", tmp_path / "o", *options)
+        setting = json.loads((tmp_path / "o" / "report.json").read_text())["setting"]
+        return setting["seed"], setting["seed_given"]
+
+    drawn, is_given = seed_after("--budget", 20)
+    assert not is_given
+    # The same command goes on with it, and so does one that names it.
+    assert seed_after("--budget", 20) == seed_after("--budget", 20, "--seed", drawn) == (drawn, False)
+    with pytest.raises(InvalidInputError, match="its seed is"):
+        seed_after("--budget", 20, "--seed", 7)
 
 
 def test_a_changed_answer_is_found_by_verify(tmp_path: Path) -> None:

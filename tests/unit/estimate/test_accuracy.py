@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import pytest
 from scipy.special import betaln
@@ -38,6 +39,25 @@ def test_nothing_asked_says_nothing() -> None:
 def test_many_answers_narrow_it_and_a_smaller_delta_widens_it() -> None:
     few, many, sure = (accuracy_interval(*args) for args in ((90, 100, 0.05), (9000, 10_000, 0.05), (90, 100, 0.001)))
     assert sure.low < few.low < many.low < 0.9 < many.high < few.high < sure.high
+
+
+@pytest.mark.parametrize("delta", [0.3, 0.05, 0.001])
+def test_both_ends_grow_with_the_number_of_yes(delta: float) -> None:
+    """So every reading of the can't tells has its interval within the one that takes them for wrong and for right."""
+    for n_answers in range(1, 201):
+        ends = [accuracy_interval(n_yes, n_answers, delta) for n_yes in range(n_answers + 1)]
+        assert all(a.low <= b.low and a.high <= b.high for a, b in pairwise(ends)), n_answers
+
+
+def test_cant_tell_counts_against_both_ends() -> None:
+    interval = accuracy_interval(60, 100, 0.05, n_cant_tell=20)
+    assert interval.low == accuracy_interval(60, 100, 0.05).low
+    assert interval.high == accuracy_interval(80, 100, 0.05).high
+    assert interval.estimate == 0.75
+    nobody = accuracy_interval(0, 30, 0.05, n_cant_tell=30)
+    assert (nobody.low, nobody.high, nobody.estimate) == (0.0, 1.0, None)
+    with pytest.raises(InvalidInputError, match="60 yes and 41 can't tell among 100 answers"):
+        accuracy_interval(60, 100, 0.05, n_cant_tell=41)
 
 
 @pytest.mark.parametrize(("n_yes", "n_answers", "delta"), [(3, 2, 0.05), (-1, 2, 0.05), (1, 2, 0.0), (1, 2, 1.0)])

@@ -55,7 +55,8 @@ def test_what_is_known_is_reported() -> None:
     ]
     assert report.excess == pytest.approx(0.25)
     assert [entry.accuracy for entry in report.leaderboard] == [0.5, 0.75, 0.25]
-    assert (report.promise, report.seconds) == ("up to certified_eps", 2.0)
+    assert report.promise.endswith("more often than the chosen one by more than certified_eps")
+    assert report.seconds == 2.0
 
 
 @pytest.mark.parametrize(
@@ -76,6 +77,26 @@ def test_how_it_ended(status: RunStatus, eps: float | None, budget: int | None, 
     candidates = Candidates("t", "d", NAMES, PREDICTIONS, 2)
     report = make_report(candidates, Setting(0.1, budget=budget), "certified", result(status, eps), (), 0.0)
     assert (report.status, report.reason) == told
+
+
+def test_on_a_stream_models_that_are_equal_on_the_table_are_not_taken_for_equal() -> None:
+    candidates = Candidates("t", "d", NAMES, PREDICTIONS, 2, population="stream")
+    assert candidates.groups == ((0,), (1,), (2,), (3,))
+    assert candidates.n_left((0, 2)) == 2
+    assert [entry.names for entry in candidates.leaderboard(result())] == [("a",), ("a again",), ("b",), ("c",)]
+
+
+def test_a_suspended_run_claims_nothing() -> None:
+    candidates = Candidates("t", "d", NAMES, PREDICTIONS, 2, np.array([0.5, 0.5, 0.75, 0.25]))
+    closings = (Closing(0, 9, 6, 0, (0, 2), 0.2, n_checks=40, n_contradicted=11),)
+    setting = Setting(0.1, protocol="follow-up")
+    report = make_report(candidates, setting, "certified", result(RunStatus.SUSPENDED), closings, 0.0)
+    assert report.status == "suspended"
+    assert report.reason is not None
+    assert "a second label at 11 of the 40 items" in report.reason
+    assert "start again with one-shot" in report.reason
+    assert (report.chosen, report.certified_eps, report.survivors, report.excess) == ((), None, None, None)
+    assert (report.course, report.leaderboard) == ((), ())
 
 
 def test_learners_without_survivors_have_no_leaderboard() -> None:

@@ -211,13 +211,21 @@ def test_faults_in_jsonl_name_the_line(tmp_path: Path, lines: list[str], said: s
 
 def test_gold_comes_from_a_column_that_raters_do_not_see(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
-    path.write_text("known,text,a,b\nx,one,x,y\n,two,y,y\ny,three,x,y\n")
+    path.write_text("known,text,a,b\nx,one,x,y\n,two,y,y\ny| x,three,x,y\n")
     table, known = split_gold(read_table(path, show=["known", "text"]), "known", ("x", "y"))
-    assert known == {0: 0, 2: 1}
+    assert known == {0: (0,), 2: (1, 0)}
     assert table.shown(0) == {"text": "one"}
     path.write_text("known,a,b\nz,x,y\n")
     with pytest.raises(InvalidInputError, match=r"row 1.*'z' is no label"):
         split_gold(read_table(path, show=["known"]), "known", ("x", "y"))
+    path.write_text("known,a,b\nX,x,y\n")
+    with pytest.raises(
+        InvalidInputError, match=r"'X' is no label of the table; 'x' differs only in spaces or capitals"
+    ):
+        split_gold(read_table(path, show=["known"]), "known", ("x", "y"))
+    # Where the whole cell is a label, it is that label.
+    path.write_text("known,a,b\nx|y,x|y,y\n")
+    assert split_gold(read_table(path, show=["known"]), "known", ("x", "x|y", "y"))[1] == {0: (1,)}
 
 
 def images(tmp_path: Path, first: str) -> Any:

@@ -16,6 +16,7 @@ from onebit.records import Answer, RunStatus, Status
 from onebit.study.cards import NotYoursError
 from onebit.study.events import Answered, CheckAnswered, Checked, Disputed, Event, Finished, Offered, Undone, Voted
 from onebit.study.opening import create_study, load_study
+from onebit.study.quality import RaterQuality, majority_rate, rate, warnings
 from onebit.study.status import StudyStatus
 from onebit.study.store import Store
 from onebit.study.study import Offer, Receipt, Study, Undo
@@ -321,6 +322,57 @@ def test_checks_never_enter_the_estimate_and_show_who_errs(storage: str) -> None
     desk.reopen()
     assert desk.study.status().raters == status.raters
     desk.study.close()
+
+
+def test_raters_who_accept_any_right_label_pass_gold(storage: str) -> None:
+    """Every item has two right labels, and a rater who says yes to both is not accused."""
+    right = {row: (int(TRUTH[row]), (int(TRUTH[row]) + 1) % 4) for row in range(60)}
+    desk = Desk(storage, eps=0.02, gold=right, gold_share=0.5)
+    for _ in range(200):
+        offer = desk.study.ask("ann")
+        if isinstance(offer, Offer):
+            desk.study.tell(offer, offer.label in right.get(offer.item, (int(TRUTH[offer.item]),)))
+    checks = [check for check in desk.log(Checked) if isinstance(check, Checked)]
+    for check in checks:
+        assert (check.label in right[check.item]) == (check.expected is Answer.YES)
+    asked_about = {right[check.item].index(check.label) for check in checks if check.expected is Answer.YES}
+    assert asked_about == {0, 1}
+    (ann,) = desk.study.status().raters
+    assert ann.f_no.n + ann.f_yes.n > 20
+    assert ann.f_no.n_wrong + ann.f_yes.n_wrong == 0
+    desk.study.close()
+
+
+def test_with_overlap_raters_are_held_against_what_a_majority_like_them_would_do() -> None:
+    rater = RaterQuality("ann", 100, 0, 0, rate(9, 40), rate(0, 40), rate(0, 0))
+    assert rater.f_no.low > 0.1
+    (alone,) = warnings([rater], 0.1, 0.1)
+    assert "a rate of at least 0.108; the study was created for at most 0.100" in alone
+    assert majority_rate(rater.f_no.low, 3) < 0.1
+    assert warnings([rater], 0.1, 0.1, overlap=3) == []
+    (together,) = warnings([rater], 0.02, 0.1, overlap=3)
+    assert (
+        "so a majority of 3 like this one would in at least 0.033; the study was created for at most 0.020" in together
+    )
+
+
+def test_a_given_seed_serves_one_study(storage: str) -> None:
+    desk = Desk(storage, seed=5)
+    assert (desk.study.created.setting.seed, desk.study.created.setting.seed_given) == (5, True)
+    with pytest.raises(InvalidInputError, match=r"the seed 5 is that of the study .* never used twice"):
+        create_study(PREDICTIONS, "another", storage=storage, eps=0.1, seed=5)
+    with create_study(PREDICTIONS, "another", storage=storage, eps=0.1) as other:
+        assert not other.created.setting.seed_given
+    with create_study(PREDICTIONS, "third", storage=storage, eps=0.1) as third:
+        assert third.created.setting.seed != other.created.setting.seed
+    desk.study.close()
+
+
+def test_exhaustive_is_for_follow_up(storage: str) -> None:
+    with pytest.raises(InvalidInputError, match="exhaustive is given with the protocol one-shot"):
+        create_study(PREDICTIONS, "s", storage=storage, eps=0.1, exhaustive=True)
+    with create_study(PREDICTIONS, "s", storage=storage, eps=0.1, exhaustive=True, protocol="follow-up") as study:
+        assert study.created.selection.exhaustive
 
 
 def test_a_check_is_taken_back_like_any_answer(storage: str) -> None:

@@ -12,7 +12,7 @@ from tests.unit.web.served import LABELS, PREDICTIONS, Served, bearer, known_lab
 from onebit.study.about import Label
 from onebit.study.opening import load_study
 
-COLUMNS = {"path": "new.csv", "id": "id", "show": ["text"], "gold": "known"}
+COLUMNS = {"path": "new.csv", "id": "id", "show": ["text"], "gold": "known", "protocol": "one-shot"}
 
 
 @pytest.fixture
@@ -29,7 +29,6 @@ def test_everything_that_was_chosen_reaches_the_study(served: Served, table: Pat
         name="second",
         eps=0.2,
         delta=0.1,
-        protocol="one-shot",
         budget=5000,
         f_no=0.1,
         f_yes=0.02,
@@ -62,7 +61,7 @@ def test_gold_has_a_share_by_itself(served: Served, table: Path) -> None:
 
 
 def test_right_labels_are_left_out_also_where_some_are_missing(served: Served, table: Path) -> None:
-    body = {"path": "new.csv", "id": "id", "show": ["text"], "truth": "known", "eps": 0.2}
+    body = {"path": "new.csv", "id": "id", "show": ["text"], "truth": "known", "eps": 0.2, "protocol": "labels"}
     assert served.post("studies", served.owner, **body, name="second").status_code == 200
     with load_study("second", storage=served.site.storage, read_only=True) as study:
         assert study.item(0).shown == {"text": "message 0"}
@@ -74,7 +73,7 @@ def test_an_upload_is_not_called_by_a_name_that_nobody_knows(served: Served) -> 
     told = served.client.post(
         "/api/v1/tables", params={"name": "t.csv"}, content=b"id,a,b\n1,x,y\n2,x\n", headers=bearer(served.owner)
     ).json()
-    error = served.post("plan", served.owner, upload=told["upload"], id="id").json()["error"]
+    error = served.post("plan", served.owner, upload=told["upload"], id="id", protocol="one-shot").json()["error"]
     assert error.startswith("the table, ")
 
 
@@ -98,8 +97,10 @@ REFUSED: list[tuple[Mapping[str, Any], str, str]] = [
     ({"image": "picture"}, "image", "no column 'picture'"),
     ({"image": "other", "image_folder": "../.."}, "image_folder", "not below"),
     ({"image": "other", "image_folder": "pictures"}, "image_folder", "no folder 'pictures'"),
-    ({"f_no": 0.1, "protocol": "follow-up"}, "f_no", "one question an item"),
-    ({"f_yes": 0.1, "protocol": "labels"}, "f_yes", "one question an item"),
+    ({"f_no": 0.1, "protocol": "follow-up"}, "f_no", "one question per item"),
+    ({"exhaustive": True}, "exhaustive", "for “until a yes” only"),
+    ({"protocol": None}, "protocol", "none is chosen for you"),
+    ({"f_yes": 0.1, "protocol": "labels"}, "f_yes", "one question per item"),
     ({"f_no": 0.7, "f_yes": 0.3}, "f_no", "below 1"),
     ({"overlap": 2}, "overlap", "odd"),
     ({"overlap": 3, "protocol": "labels", **WITHOUT_GOLD}, "overlap", "yes/no questions"),
@@ -122,7 +123,7 @@ def test_what_cannot_be_is_refused_at_its_field(
     # Columns that are neither models nor named would be taken for models.
     body["show"] = [*body.get("show", []), *({"empty", "other"} - {body.get("gold"), body.get("image")})]
     if body.get("path") == "not a table.csv":
-        body = {"path": body["path"]}
+        body = {"path": body["path"], "protocol": "one-shot"}
     for operation, more in (("plan", {}), ("studies", {"name": "second"})):
         response = served.post(operation, served.owner, **body, **more)
         assert response.status_code == 422
@@ -147,6 +148,7 @@ def test_pictures_outside_their_folder_are_refused(served: Served, tmp_path: Pat
     (root / "0.png").write_bytes(b"picture")
     (root / "link.png").symlink_to(tmp_path / "secret.png")
     body = {"path": "new.csv", "id": "id", "show": ["text"], "image": "image", "image_folder": "pictures", "eps": 0.2}
+    body["protocol"] = "one-shot"
     n_items = PREDICTIONS.shape[1]
     write_table(tmp_path / "new.csv", image=["0.png"] * (n_items - 1) + [path])
     response = served.post("studies", served.owner, **body, name="second")

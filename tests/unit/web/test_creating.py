@@ -64,6 +64,6 @@ def test_uploads_have_a_limit_and_leave_nothing_behind(served: Served, monkeypat
 
 def test_a_table_that_is_none_is_refused_in_words(served: Served) -> None:
     told = upload(served, b"id,text,model\n1,a,x\n1,b\n").json()
-    response = served.post("plan", served.owner, upload=told["upload"], eps=0.1)
+    response = served.post("plan", served.owner, upload=told["upload"], eps=0.1, protocol="one-shot")
     assert response.status_code == 422
     assert "row" in response.json()["error"]

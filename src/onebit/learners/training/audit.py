@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from onebit.estimate.accuracy import AccuracyInterval, accuracy_interval
+from onebit.records import Answer
 
 #: With a target: how many audits there may be; each has its share of delta, and the last what is left of the items.
 MOST_AUDITS = 4
@@ -28,12 +29,12 @@ class Audits:
         self._per_audit = math.ceil(len(aside) / n_audits)
         self.aside: deque[int] = deque(aside)
         self._n_left = n_audits
-        self._allotted = self._n_yes = self._n_answers = 0
+        self._allotted = self._n_yes = self._n_cant_tell = self._n_answers = 0
         self._not_before = 0.0
 
     @property
     def interval(self) -> AccuracyInterval:
-        return accuracy_interval(self._n_yes, self._n_answers, self._delta)
+        return accuracy_interval(self._n_yes, self._n_answers, self._delta, self._n_cant_tell)
 
     @property
     def reached(self) -> bool:
@@ -52,7 +53,7 @@ class Audits:
 
     def begin(self, n_answers: int, last: bool) -> None:
         """Begin an audit of the classifier as it is now; ``last``: no training follows."""
-        self._n_yes = self._n_answers = 0
+        self._n_yes = self._n_cant_tell = self._n_answers = 0
         self._n_left = 0 if last else self._n_left - 1
         self._allotted = len(self.aside) if last else min(self._per_audit, len(self.aside))
         self._not_before = GROWTH * n_answers
@@ -69,6 +70,7 @@ class Audits:
         n_items = 0 if shown or missed else min(n_most, self._allotted - self._n_answers)
         return [self.aside.popleft() for _ in range(n_items)]
 
-    def record(self, yes: bool) -> None:
+    def record(self, answer: Answer) -> None:
         self._n_answers += 1
-        self._n_yes += yes
+        self._n_yes += answer is Answer.YES
+        self._n_cant_tell += answer is Answer.CANT_TELL

@@ -34,7 +34,8 @@ class Features:
             sparse = x if weighted is None else weighted.transform(x)
             n_dimensions = min(N_DIMENSIONS, min(sparse.shape) - 1)
             if n_dimensions > 0:
-                svd = TruncatedSVD(n_dimensions, n_iter=3, random_state=seed).fit(sparse)
+                # scikit-learn takes 32 bits; a seed that is drawn has more.
+                svd = TruncatedSVD(n_dimensions, n_iter=3, random_state=seed % 2**32).fit(sparse)
                 # Half the size of the file of a classifier of texts.
                 svd.components_ = svd.components_.astype(np.float32)
                 self._before = make_pipeline(*([weighted] if weighted is not None else []), svd, Normalizer())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onebit.hypotheses.base import Examples
-from onebit.learners.training.model import Bools, Floats, Known
+from onebit.learners.training.model import Bools, Floats, Ints, Known
 from onebit.records import Answer, Question
 
 
@@ -23,16 +23,24 @@ class VerifiedLabel:
 class Knowledge:
     """Which labels of each item are possible, and which were confirmed. ``trains_on`` (n,) may be chosen for training.
 
-    An item at which a rater can't tell, or of which every label was denied, teaches nothing.
+    A can't tell is not a yes to that label, and nothing more: the label is neither denied nor asked again. Where all
+    labels but one were denied, the last counts as known; but on the items ``asks_last`` (n,) it is asked too, which
+    shows whether a label is missing. An item of which every label was denied teaches nothing.
     """
 
-    def __init__(self, trains_on: Bools, n_labels: int) -> None:
+    def __init__(self, trains_on: Bools, n_labels: int, asks_last: Bools | None = None) -> None:
         self.trains_on = trains_on
+        self._asks_last: Bools = np.zeros_like(trains_on) if asks_last is None else asks_last
+        #: At which labels of which items a rater could not tell; shape (n, K).
+        self.unsure: Bools = np.zeros((trains_on.size, n_labels), dtype=np.bool_)
+        #: Items at which the last label was asked after noes to all others, and those of them that it is wrong for too.
+        self.n_asked_to_end = self.n_without_label = 0
         self.possible: Bools = np.ones((trains_on.size, n_labels), dtype=np.bool_)
         self.asked: Bools = np.zeros(trains_on.size, dtype=np.bool_)
         self.n_answers = 0
         self.verified: list[VerifiedLabel] = []
         self._dropped: Bools = np.zeros(trains_on.size, dtype=np.bool_)
+        self._confirmed: Bools = np.zeros(trains_on.size, dtype=np.bool_)
         self._confirmed_weight: Floats = np.zeros(trains_on.size)
 
     def take_in(self, question: Question, answer: Answer | int | None) -> None:
@@ -41,11 +49,16 @@ class Knowledge:
         self.asked[item] = True
         self.n_answers += 1
         if label is None or answer is Answer.CANT_TELL:
-            self._dropped[item] = True
-        elif answer is Answer.NO:
-            # Where raters denied every label one of them erred, and the item would teach nonsense.
-            self._dropped[item] |= not self.possible[item].any()
+            return
+        if answer is Answer.NO:
+            # Where every label was denied the right one is missing, or a rater erred: the item would teach nonsense.
+            if not self.possible[item].any():
+                self._dropped[item] = True
+                self.n_asked_to_end += 1
+                self.n_without_label += 1
         else:
+            self.n_asked_to_end += int(self.possible[item].sum()) == 1
+            self._confirmed[item] = True
             self.possible[item] = np.arange(self.possible.shape[1]) == label
             self._confirmed_weight[item] = 1 / question.propensity
             self.verified.append(VerifiedLabel(item, label, question.id))
@@ -55,12 +68,25 @@ class Knowledge:
         """The number of items with one label left."""
         return int((self.possible.sum(axis=1) == 1).sum())
 
+    def askable(self, items: Ints | int) -> Bools:
+        """Which labels of ``items`` may be asked about: neither denied, nor asked before; shape (..., K)."""
+        askable: Bools = self.possible[items] & ~self.unsure[items]
+        return askable
+
+    def is_open(self, item: int) -> bool:
+        """Whether a further question about the item can teach something."""
+        n_possible = int(self.possible[item].sum())
+        return bool(self.askable(item).any()) and (n_possible > 1 or bool(self._asks_last[item]))
+
     def unknown(self) -> Bools:
-        """Which items are trained on and have more than one label that is possible."""
-        unknown: Bools = self.trains_on & ~self._dropped & (self.possible.sum(axis=1) > 1)
+        """Which items are trained on, and have a label that is worth asking about."""
+        several = self.possible.sum(axis=1) > 1
+        worth = several | (self._asks_last & ~self._confirmed)
+        unknown: Bools = self.trains_on & ~self._dropped & worth & (self.possible & ~self.unsure).any(axis=1)
         return unknown
 
     def lessons(self, x: Examples, n_answers: int) -> Known | None:
         """All that a model can learn from; None if there is nothing."""
-        rows = np.flatnonzero(self.asked & ~self._dropped)
+        # Where every label is possible nothing but can't tell was said.
+        rows = np.flatnonzero(self.asked & ~self._dropped & ~self.possible.all(axis=1))
         return Known(x[rows], self.possible[rows], self._confirmed_weight[rows], n_answers) if rows.size else None

@@ -39,10 +39,23 @@ EPOCH_SHARE, MIN_QUESTIONS, AUDIT_QUESTIONS = 0.02, 4, 50
 #: Answers about fresh items from which the recent accuracy is estimated, and answers for the recent share of yes.
 RECENT = 300
 
+#: Share of the items on which the last label is asked too, after noes to all others.
+LAST_SHARE = 0.1
+
 PROMISE = (
     "none on the excess error; the accuracy interval, where there is one, holds for the model as it is, whenever one "
-    "looks, if the pool is a random sample of the population"
+    "looks, if the pool is a random sample of the population; can't tell counts against both of its ends"
 )
+
+
+def missing_label(n_without_label: int, n_asked_to_end: int) -> str | None:
+    """What is said where raters denied every label of an item; None where they never did."""
+    if n_without_label == 0:
+        return None
+    return (
+        f"none of the labels was right for {n_without_label:,} of {n_asked_to_end:,} items that were asked to the end; "
+        "a label may be missing"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +64,8 @@ class TrainingResult(Result):
 
     ``accuracy`` is the audit's interval for the model as it is now; None if it was trained since the last audit.
     ``recent_accuracy`` is an estimate from the last answers about fresh items, without a promise; ``progress`` has it
-    for every epoch, with the number of answers. ``recent_yes_rate`` is how many of the last answers were yes.
+    for every epoch, with the number of answers. ``recent_yes_rate`` is how many of the last answers were yes. Of
+    ``n_asked_to_end`` items that were asked about until the last label, ``n_without_label`` have none of the labels.
     """
 
     n_answers: int
@@ -61,6 +75,8 @@ class TrainingResult(Result):
     recent_yes_rate: float | None
     verified: tuple[VerifiedLabel, ...]
     progress: tuple[tuple[int, float], ...]
+    n_asked_to_end: int = 0
+    n_without_label: int = 0
 
 
 class TrainingLearner(Learner[TrainingResult]):
@@ -74,8 +90,10 @@ class TrainingLearner(Learner[TrainingResult]):
     (``neighbours.py``) and, if labels have names in the same features, of ``names`` (K, d) (``names.py``).
 
     The interval holds with probability at least 1 - delta for the population of which the pool is a random sample.
-    There is no promise on the excess error. Each item has one right label; an item at which a rater can't tell is not
-    trained on. What an answer says counts when its epoch closes; until then it can be taken back.
+    There is no promise on the excess error. Each item has at most one right label. Can't tell about a label is not a
+    yes to it, and nothing more. Where all labels but one were denied the last is taken for granted, except on a random
+    tenth of the items, where it is asked: a no there shows that a label is missing. What an answer says counts when its
+    epoch closes; until then it can be taken back.
     """
 
     def __init__(
@@ -102,7 +120,8 @@ class TrainingLearner(Learner[TrainingResult]):
         self._audits = Audits(shuffled[:n_aside].tolist(), check_fraction("delta", delta), target)
         trains_on: Bools = np.zeros(n_items, dtype=np.bool_)
         trains_on[shuffled[n_aside:]] = True
-        self._known = Knowledge(trains_on, check_n_labels(n_labels))
+        asks_last = generator(seed, "items whose last label is asked").random(n_items) < LAST_SHARE
+        self._known = Knowledge(trains_on, check_n_labels(n_labels), asks_last)
         planner = OneShotPlanner if protocol == "one-shot" else FollowUpPlanner
         # Of a large pool those have neighbours that are asked about first; follow-up keeps its first for later.
         listed = shuffled[n_aside:] if protocol == "one-shot" else shuffled[n_aside:][::-1]
@@ -146,8 +165,11 @@ class TrainingLearner(Learner[TrainingResult]):
         question = self._ledger.record(question_id, answer)
         self._n_cant_tell += answer is Answer.CANT_TELL
         # An epoch stays until every question of it is answered.
-        if answer is Answer.NO and self._epoch is not None:
-            self._known.possible[question.item, question.label] = False
+        if answer is not Answer.YES and self._epoch is not None:
+            if answer is Answer.NO:
+                self._known.possible[question.item, question.label] = False
+            else:
+                self._known.unsure[question.item, question.label] = True
             if self._is_followed_up(question):
                 self._epoch.ask_next_label(question_id)
 
@@ -160,7 +182,8 @@ class TrainingLearner(Learner[TrainingResult]):
                 "the same epoch is open"
             )
         place = epoch.place_of[question_id]
-        followed_up = answers[question_id] is Answer.NO and self._is_followed_up(self._ledger.questions[question_id])
+        asked = self._ledger.questions[question_id]
+        followed_up = answers[question_id] is not Answer.YES and self._is_followed_up(asked)
         if epoch.last_asked[place] != question_id or (followed_up and place not in epoch.ready):
             raise UnknownQuestionError(
                 f"the next label was already asked about the item of question {question_id}; its answer stands"
@@ -170,6 +193,7 @@ class TrainingLearner(Learner[TrainingResult]):
         self._n_cant_tell -= answers[question_id] is Answer.CANT_TELL
         question = self._ledger.take_back(question_id)
         self._known.possible[question.item, question.label] = True
+        self._known.unsure[question.item, question.label] = False
 
     def adopt(self, plan: EpochPlan) -> None:
         """Begin the epoch that a log has next; InvalidInputError if it cannot be the next."""
@@ -222,6 +246,8 @@ class TrainingLearner(Learner[TrainingResult]):
             recent_yes_rate=sum(each is Answer.YES for each in answers) / len(answers) if answers else None,
             verified=tuple(self._known.verified),
             progress=tuple(self._progress),
+            n_asked_to_end=self._known.n_asked_to_end,
+            n_without_label=self._known.n_without_label,
         )
 
     @property
@@ -240,9 +266,9 @@ class TrainingLearner(Learner[TrainingResult]):
         return self._epoch is None or not self._epoch.ready or self._ledger.n_answered >= self._limit
 
     def _is_followed_up(self, question: Question) -> bool:
-        """Whether the next label is asked after a no."""
+        """Whether the next label is asked after an answer that is no yes."""
         asks_on = self._epoch is not None and self._epoch.may_ask_on(question.id)
-        return asks_on and bool(self._known.possible[question.item].sum() > 1)
+        return asks_on and self._known.is_open(question.item)
 
     def _next_label(self, epoch: TrainingEpoch) -> int:
         place = epoch.ready[0]
@@ -257,11 +283,11 @@ class TrainingLearner(Learner[TrainingResult]):
             self._known.possible[at] = True
             epoch.belief = self._planner.belief(epoch.plan)
             self._known.possible[at] = False
-        return int(best_possible(epoch.belief[place], self._known.possible[epoch.plan.items[place]]))
+        return int(best_possible(epoch.belief[place], self._known.askable(epoch.plan.items[place])))
 
     def _may_be_next(self, epoch: TrainingEpoch, label: int) -> bool:
-        possible = self._known.possible[epoch.plan.items[epoch.ready[0]]]
-        return label < possible.size and bool(possible[label])
+        askable = self._known.askable(epoch.plan.items[epoch.ready[0]])
+        return label < askable.size and bool(askable[label])
 
     def _settle(self) -> None:
         """Close the epoch if all its answers are there, and begin the next."""
@@ -283,8 +309,8 @@ class TrainingLearner(Learner[TrainingResult]):
         questions, answers = self._ledger.questions[first:], self._ledger.answers[first:]
         for question, answer in zip(questions, answers, strict=True):
             self._known.take_in(question, answer)
-            if epoch.plan.audits:
-                self._audits.record(answer is Answer.YES)
+            if epoch.plan.audits and isinstance(answer, Answer):
+                self._audits.record(answer)
         self._n_rounds += len(epoch.plan.items)
         self._audited = epoch.plan.audits
         if self._audited:

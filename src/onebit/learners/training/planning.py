@@ -77,8 +77,8 @@ class Planner(ABC):
         planned = (number, audits, tuple(items.tolist()), tuple(fresh.tolist()), most_each)
         if (given.number, given.audits, given.items, given.fresh, given.most_each) != planned:
             raise InvalidInputError(f"epoch {number} asks about other items than the log has")
-        if not self._known.possible[items, np.array(given.labels)].all():
-            raise InvalidInputError(f"epoch {number} of the log asks about a label that was denied before")
+        if not self._known.askable(items)[np.arange(items.size), np.array(given.labels, dtype=np.int64)].all():
+            raise InvalidInputError(f"epoch {number} of the log asks about a label that was asked before")
         return TrainingEpoch(given, None)
 
 
@@ -113,7 +113,7 @@ class OneShotPlanner(Planner):
             alone = self._neighbours.alone(belief, said, items, rng)
             beliefs = np.concatenate([pooled, alone[None], belief[None]])
             weights = np.append((1 - share - OWN_SHARE) * weights, [share, OWN_SHARE])
-        label, propensity = draw_guesses(beliefs, weights, self._model.gamma, self._known.possible[items], uniform)
+        label, propensity = draw_guesses(beliefs, weights, self._model.gamma, self._known.askable(items), uniform)
         return _drawn(number, False, items, fresh, label, propensity, belief.argmax(axis=1), belief)
 
     def _next_items(self, n_wanted: int) -> Ints:
@@ -212,7 +212,7 @@ class FollowUpPlanner(Planner):
         quick, others = worth_asking(left, max(n_wanted - random.size, 0), self._chosen_share(), rng)
         items = np.concatenate([random, candidates[others], candidates[quick]])
         belief = self._believed(items, np.arange(items.size) < random.size, number)
-        first = best_possible(belief, self._known.possible[items])
+        first = best_possible(belief, self._known.askable(items))
         first[: random.size] = self._own_belief(random).argmax(axis=1)
         return items, first, belief
 

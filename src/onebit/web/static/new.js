@@ -136,6 +136,7 @@ function changed() {
   element("plan-figures").hidden = true;
   element("image-folder-field").hidden = !element("image").value;
   element("gold-share-field").hidden = !element("gold").value;
+  element("exhaustive-field").hidden = document.querySelector("[name=protocol]:checked")?.value !== "follow-up";
   const roles = ["id", "truth", "image", "gold"].map((id) => element(id).value);
   const other = new Set([...roles, ...shown()]);
   const models = names.filter((name) => !other.has(name));
@@ -151,7 +152,7 @@ for (const [id, other] of [["gold", "truth"], ["truth", "gold"]]) {
 }
 
 for (const id of ["columns", "aim", "more"]) element(id).addEventListener("input", ({ target }) => {
-  forget(target);
+  forget(target.name === "protocol" ? element("protocol") : target);
   if (!["name", "instructions", "descriptions"].includes(target.id)) changed();
 });
 
@@ -169,7 +170,10 @@ function descriptions() {
 // Everything that the page asks for, by the names of the API.
 function chosen() {
   const body = { ...source, show: shown(), descriptions: descriptions() };
-  body.protocol = document.querySelector("[name=protocol]:checked").value;
+  const protocol = document.querySelector("[name=protocol]:checked");
+  if (!protocol) throw new Refusal("Choose how to ask: each way assumes something else.", "protocol");
+  body.protocol = protocol.value;
+  if (body.protocol === "follow-up" && element("exhaustive").checked) body.exhaustive = true;
   for (const id of ["id", "truth", "image", "gold"]) if (element(id).value) body[id] = element(id).value;
   if (body.image) body.image_folder = element("image-folder").value.trim() || ".";
   for (const id of ["eps", "delta", "overlap", "repeat-share", "f-no", "f-yes", "budget"])

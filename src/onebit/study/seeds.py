@@ -1,0 +1,25 @@
+"""A seed that somebody gives may be used once: whoever saw its questions knows what it draws."""
+
+from __future__ import annotations
+
+from onebit.errors import InvalidInputError
+from onebit.records import Setting, TrainingSetting
+from onebit.study.events import Created, LogError
+from onebit.study.store import Store
+
+
+def check_new_seed(store: Store, setting: Setting | TrainingSetting) -> None:
+    """InvalidInputError if the seed was given, and another study of the store has it."""
+    if not setting.seed_given:
+        return
+    for entry in store.entries():
+        try:
+            created = next(store.events(entry.id), None)
+        except LogError:
+            # A study that this version does not read asks nothing any more.
+            continue
+        if isinstance(created, Created) and created.setting.seed == setting.seed:
+            raise InvalidInputError(
+                f"the seed {setting.seed} is that of the study {entry.name!r} already; a seed is never used twice for "
+                "the same items, since what it draws is known then. Leave it out: one is drawn and recorded"
+            )
