@@ -40,7 +40,8 @@ ALLOWED = {
         "raters",
         "tables",
     },
-    "experiments": {"kernels", "hypotheses", "explore", "estimate", "learners", "raters"},
+    "digits": {"hypotheses", "learners", "raters"},
+    "research": {"kernels", "hypotheses", "explore", "estimate", "learners", "raters", "digits"},
     "web": {"tables", "raters", "study", "report", "learners.schedule", "estimate.certificate"},
     "cli": {
         "classifier",
@@ -50,9 +51,10 @@ ALLOWED = {
         "study",
         "web",
         "report",
-        "experiments",
+        "digits",
+        "research",
         "learners.schedule",
-        "learners.rivals.rates",
+        "learners.rates",
         "estimate.certificate",
     },
 }

@@ -28,8 +28,8 @@ def reproduce(
     are found in the folder ONEBIT_DATA; without it only the synthetic ones and the bundled digits are used.
     """
     # Imported here: matplotlib and scikit-learn take a second that --help should not.
-    from onebit.experiments.catalogue import EXPERIMENTS
-    from onebit.experiments.reproduce import reproduce as run
+    from onebit.research.experiments.catalogue import EXPERIMENTS
+    from onebit.research.experiments.reproduce import reproduce as run
 
     if name is not None and name not in EXPERIMENTS:
         raise InvalidInputError(f"there is no experiment {name!r}; they are {', '.join(EXPERIMENTS)}")
