@@ -20,12 +20,12 @@ import numpy as np
 from benchmarks.harness import Case, run_cases
 from sklearn.datasets import load_digits
 
-from onebit.experiments.lookup import LookupClass
 from onebit.learners.base import run
 from onebit.learners.items import Stream
-from onebit.learners.rivals.banditron import BanditronLearner
-from onebit.learners.rivals.iltcb import IltcbLearner
 from onebit.raters import SimulatedRater
+from onebit.research.experiments.lookup import LookupClass
+from onebit.research.rivals.banditron import BanditronLearner
+from onebit.research.rivals.iltcb import IltcbLearner
 
 TUNING, REPORTING = range(4), range(4, 12)
 N_ROUNDS = 4096

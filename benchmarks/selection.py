@@ -27,7 +27,6 @@ import numpy as np
 from benchmarks.harness import Case, data_file, prediction_table, run_cases
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from onebit.experiments.all_labels import MOST_ANSWERS, AllLabels
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.base import run
 from onebit.learners.certified import CertifiedLearner
@@ -36,6 +35,7 @@ from onebit.learners.statement import CertifiedResult
 from onebit.randomness import generator
 from onebit.raters import SimulatedRater
 from onebit.records import Protocol, RunStatus
+from onebit.study.all_labels import MOST_ANSWERS, AllLabels
 
 EPS, DELTA = 0.01, 0.05
 N_SEEDS = 10

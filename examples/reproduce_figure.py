@@ -8,8 +8,8 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from onebit.experiments import frank_wolfe
-from onebit.experiments.pictures import picture, save
+from onebit.research.experiments import frank_wolfe
+from onebit.research.experiments.pictures import picture, save
 
 
 def main() -> None:

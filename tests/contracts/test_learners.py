@@ -20,17 +20,17 @@ from onebit.learners.full_information import FullInformationLearner
 from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.learners.natarajan import NatarajanLearner
 from onebit.learners.paper import PaperLearner
-from onebit.learners.rivals.banditron import BanditronLearner, Linear
-from onebit.learners.rivals.exp4 import Exp4Learner
-from onebit.learners.rivals.iltcb import IltcbLearner
-from onebit.learners.rivals.online import RivalResult
-from onebit.learners.rivals.policy_elimination import PolicyEliminationLearner
-from onebit.learners.rivals.sparse_regret import SparseRegretLearner
 from onebit.learners.schedule import CoverPlan, Plan
 from onebit.learners.statement import CertifiedResult
 from onebit.learners.uniform import UniformLearner
 from onebit.raters import CallableRater, SimulatedRater
 from onebit.records import Answer, Question, RunStatus, Status
+from onebit.research.rivals.banditron import BanditronLearner, Linear
+from onebit.research.rivals.exp4 import Exp4Learner
+from onebit.research.rivals.iltcb import IltcbLearner
+from onebit.research.rivals.online import RivalResult
+from onebit.research.rivals.policy_elimination import PolicyEliminationLearner
+from onebit.research.rivals.sparse_regret import SparseRegretLearner
 
 N_LABELS = 4
 TABLE, TRUTH = models_of_accuracy(np.random.default_rng(0), np.array([0.3, 0.5, 0.9]), 40, N_LABELS)

@@ -26,9 +26,9 @@ def demo(
     report is written as ``onebit select`` writes it, beside the table, which is yours to try other commands on.
     """
     # Imported here: scikit-learn takes a second that --help should not.
+    from onebit import digits
     from onebit.cli.run_folder import Source, check_folder
     from onebit.cli.running import Run
-    from onebit.experiments import digits
 
     folder = out / f"seed-{seed}"
     check_folder(folder)

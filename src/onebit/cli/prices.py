@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from onebit.experiments.all_labels import AllLabels
 from onebit.learners.schedule import full_information_rounds, uniform_rounds
 from onebit.raters import SimulatedRater
 from onebit.records import RunStatus, Setting
 from onebit.report import Price
+from onebit.study.all_labels import AllLabels
 from onebit.study.learners import build_selection
 from onebit.study.recorder import Recorder
 from onebit.tables import ModelTable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
 
@@ -11,6 +12,9 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from onebit.errors import InvalidInputError
+
+#: What the extra ``research`` brings.
+EXTRA = ("matplotlib", "joblib")
 
 
 def reproduce(
@@ -25,11 +29,17 @@ def reproduce(
 
     What is finished is kept, so a run that was stopped goes on where it was; delete results/pieces to start anew, as
     after a change of the code. All of them take some three minutes on two cores, about an hour with --full. Real tables
-    are found in the folder ONEBIT_DATA; without it only the synthetic ones and the bundled digits are used.
+    are found in the folder ONEBIT_DATA; without it only the synthetic ones and the bundled digits are used. It needs
+    the extra onebit[research].
     """
-    # Imported here: matplotlib and scikit-learn take a second that --help should not.
-    from onebit.experiments.catalogue import EXPERIMENTS
-    from onebit.experiments.reproduce import reproduce as run
+    if missing := [package for package in EXTRA if find_spec(package) is None]:
+        raise InvalidInputError(
+            f"onebit reproduce draws and measures with {' and '.join(EXTRA)}, and {' and '.join(missing)} "
+            f"{'is' if len(missing) == 1 else 'are'} not installed; install onebit[research]"
+        )
+    # Imported here: what it runs takes a second that --help should not.
+    from onebit.research.experiments.catalogue import EXPERIMENTS
+    from onebit.research.experiments.reproduce import reproduce as run
 
     if name is not None and name not in EXPERIMENTS:
         raise InvalidInputError(f"there is no experiment {name!r}; they are {', '.join(EXPERIMENTS)}")

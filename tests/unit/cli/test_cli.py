@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from onebit import __version__
 from onebit.cli.main import app
+from onebit.errors import InvalidInputError
 
 runner = CliRunner()
 README = Path(__file__).parents[3] / "README.md"
@@ -93,7 +94,8 @@ def test_bad_input_is_one_line_and_exit_code_2(options: list[str], says: str) ->
     assert len(done.stderr.strip().splitlines()) == 1
 
 
-def test_demo_runs_end_to_end(tmp_path: Path) -> None:
+def test_demo_runs_end_to_end_on_the_base_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
     shown = runner.invoke(app, ["demo", "--answers", "3000", "--out", str(tmp_path / "demo")])
     assert shown.exit_code == 0
     for word in (
@@ -108,6 +110,25 @@ def test_demo_runs_end_to_end(tmp_path: Path) -> None:
     ):
         assert word in shown.stdout
     assert (tmp_path / "demo" / "seed-0" / "report.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("missing", "says"),
+    [
+        (("matplotlib",), "matplotlib is not installed; install onebit[research]"),
+        (("matplotlib", "joblib"), "matplotlib and joblib are not installed; install onebit[research]"),
+    ],
+)
+def test_reproduce_says_what_to_install(
+    missing: tuple[str, ...], says: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for package in missing:
+        monkeypatch.setitem(sys.modules, package, None)
+    refused = runner.invoke(app, ["reproduce", "--out", str(tmp_path / "out")])
+    assert isinstance(refused.exception, InvalidInputError)
+    assert str(refused.exception).endswith(says)
+    assert not (tmp_path / "out").exists()
+    assert "onebit[research]" in runner.invoke(app, ["reproduce", "--help"]).stdout
 
 
 def test_version_and_help() -> None:

@@ -1,0 +1,27 @@
+"""Every experiment, by name, in the order of the report."""
+
+from __future__ import annotations
+
+from onebit.research.experiments import (
+    class_size,
+    exploration,
+    frank_wolfe,
+    learning_curves,
+    natarajan_cover,
+    online_to_batch,
+    price,
+    realisable,
+)
+from onebit.research.experiments.piece import Experiment
+
+_MODULES = (
+    learning_curves,
+    price,
+    exploration,
+    frank_wolfe,
+    class_size,
+    natarajan_cover,
+    realisable,
+    online_to_batch,
+)
+EXPERIMENTS: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}

@@ -1,0 +1,209 @@
+"""(c) How much the estimates of hypotheses vary under each way to explore, as the number of labels grows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from onebit.explore.corrective import solve_paper_potential
+from onebit.hypotheses.finite import PredictionTable
+from onebit.learners.base import run
+from onebit.learners.items import Pool
+from onebit.raters import SimulatedRater
+from onebit.research.experiments.families import Problem, specialists, spread
+from onebit.research.experiments.pictures import THEORY, log_axes, look, plain_ticks
+from onebit.research.experiments.piece import Experiment, Piece, Row, column, seed_of, slope, where
+from onebit.research.experiments.rival_runs import Setting, picked, reported, runs
+from onebit.research.rivals.exp4 import Exp4Learner, exp4_gamma
+from onebit.research.rivals.iltcb import IltcbLearner
+from onebit.research.rivals.law import Law
+from onebit.research.rivals.policy_elimination import PolicyEliminationLearner
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+N_HYPOTHESES, N_ITEMS = 300, 2000
+GAMMA, GAP = 0.5, 1e-4
+CONFIRMED_PER_LABEL = 20
+#: Questions between two updates of EXP4: it is the same in the long run, and 16 times as quick.
+EXP4_BLOCK = 16
+#: What each rival is tuned over; the first is the publication's.
+GRIDS: dict[str, list[Setting]] = {
+    "uniform": [{}],
+    "paper": [{}],
+    "EXP4": [{}, {"gamma_times": 4.0}, {"rate_times": 4.0}, {"gamma_times": 4.0, "rate_times": 4.0}],
+    "Policy Elimination": [{"radius": 1.0}, {"radius": 0.2}, {"radius": 0.05}],
+    "ILOVETOCONBANDITS": [
+        {"psi": 100.0, "scale": 1.0},
+        {"psi": 10.0, "scale": 1.0},
+        {"psi": 100.0, "scale": 0.2},
+        {"psi": 1.0, "scale": 0.2},
+    ],
+}
+
+
+FAMILIES = {"spread": spread, "specialists": specialists}
+
+
+def pieces(full: bool) -> list[Piece]:
+    sizes = (2, 5, 10, 20, 50, 100, 200) if full else (2, 5, 10, 20, 50)
+    common = {"N": N_HYPOTHESES, "items": N_ITEMS}
+    return [
+        piece
+        for K in sizes
+        for family in FAMILIES
+        if full or family == "spread" or K >= 5
+        for learner, grid in GRIDS.items()
+        for piece in runs(learner, grid, 1, 1, family=family, K=K, **common)
+    ]
+
+
+def measure(piece: Piece) -> Row:
+    problem = FAMILIES[piece["family"]](piece["K"], piece["N"], piece["items"])
+    table = _law_table(piece, problem)
+    items = np.arange(problem.truth.size)
+    at_truth = table[items, problem.truth]
+    at_said = table[items[None], problem.predictions]
+    return {
+        "variance": float((problem.right / at_truth).mean(axis=1).max()),
+        "inverse": float((1 / at_said).mean(axis=1).max()),
+    }
+
+
+def _law_table(piece: Piece, problem: Problem) -> np.ndarray:
+    """The probability of every label at every item after as many rounds as the paper's phase 1 takes."""
+    K, setting = problem.n_labels, piece["setting"]
+    n_confirmed = CONFIRMED_PER_LABEL * K
+    hypotheses, items = PredictionTable(problem.predictions, K), np.arange(problem.truth.size)
+    pool, rater, n_rounds, seed = Pool(items), SimulatedRater(problem.truth), K * n_confirmed, seed_of(piece)
+    if piece["learner"] == "uniform":
+        law = Law(None, 1.0)
+    elif piece["learner"] == "paper":
+        sample = np.random.default_rng(seed).integers(0, items.size, n_confirmed)
+        law = Law(solve_paper_potential(hypotheses, sample, problem.truth[sample], GAMMA, GAP).mixture, GAMMA)
+    elif piece["learner"] == "EXP4":
+        gamma = exp4_gamma(K, piece["N"], n_rounds)
+        exp4 = Exp4Learner(
+            hypotheses,
+            pool,
+            n_rounds,
+            gamma=min(1.0, setting.get("gamma_times", 1.0) * gamma),
+            rate=setting.get("rate_times", 1.0) * gamma / K,
+            block=EXP4_BLOCK,
+            seed=seed,
+        )
+        run(exp4, rater)
+        law = exp4.law
+    elif piece["learner"] == "Policy Elimination":
+        elimination = PolicyEliminationLearner(hypotheses, pool, n_rounds, radius=setting["radius"], seed=seed)
+        run(elimination, rater)
+        law = elimination.law
+    else:
+        iltcb = IltcbLearner(hypotheses, pool, n_rounds, psi=setting["psi"], scale=setting["scale"], seed=seed)
+        run(iltcb, rater)
+        law = iltcb.law
+    return law.table(hypotheses, items, items.size)
+
+
+def summary(rows: list[Row]) -> list[Row]:
+    """For each family, number of labels and learner, the publication's setting and the one picked from the grid."""
+    out = []
+    for family, K in sorted({(row["family"], row["K"]) for row in rows}, key=lambda at: (at[0] != "spread", at[1])):
+        for learner, grid in GRIDS.items():
+            mine = where(rows, family=family, K=K, learner=learner)
+            if not mine:
+                continue
+            first = reported(mine, grid[0])[0]
+            tuned = {
+                name: reported(mine, picked(mine, lambda row, name=name: float(row[name])))[0][name]  # type: ignore[misc]
+                for name in ("variance", "inverse")
+            }
+            out.append(
+                {
+                    "family": family,
+                    "K": K,
+                    "learner": learner,
+                    "max E[right/W]": first["variance"],
+                    "tuned": tuned["variance"],
+                    "max E[1/W(h)]": first["inverse"],
+                    "tuned, 1/W": tuned["inverse"],
+                }
+            )
+    return out
+
+
+def draw(rows: list[Row], figure: Figure) -> None:
+    table = summary(rows)
+    left, middle, right = figure.subplots(1, 3)
+    middle.sharey(left)
+    panels = ((left, "spread", "tuned"), (middle, "specialists", "tuned"), (right, "spread", "tuned, 1/W"))
+    for axes, family, name in panels:
+        for learner in GRIDS:
+            mine = where(table, family=family, learner=learner)
+            axes.plot(column(mine, "K"), column(mine, name), **look(learner))
+        K = np.unique(column(where(table, family=family), "K"))
+        if name == "tuned":
+            axes.axhline(3, **THEORY, label="the paper's bound, 3")
+            log_axes(axes, "labels K", "max over h of E[[h(x) = y] / W]" if axes is left else "", family)
+        else:
+            axes.plot(K, 2 * K, **THEORY, label="2K, which contextual bandits keep to")
+            log_axes(axes, "labels K", "max over h of E[1 / W(h(x))]", f"{family}, labels that need not be right")
+            axes.legend(axes.lines[-1:], [axes.lines[-1].get_label()])
+        plain_ticks(axes, K.tolist())
+    left.legend()
+
+
+def findings(rows: list[Row]) -> list[str]:
+    table = summary(rows)
+    K = max(row["K"] for row in table if row["K"] <= 50)
+    sentences = []
+    for family in FAMILIES:
+        at = {row["learner"]: row for row in where(table, family=family, K=K)}
+        rivals = ", ".join(
+            f"{name} {at[name]['max E[right/W]']:.1f} ({at[name]['tuned']:.1f} tuned)"
+            for name in ("EXP4", "Policy Elimination", "ILOVETOCONBANDITS")
+        )
+        ours, uniform = at["paper"]["max E[right/W]"], at["uniform"]["max E[right/W]"]
+        sentences.append(
+            f'At K = {K} on the family "{family}", {N_HYPOTHESES} models and {N_ITEMS} items, the paper\'s exploration '
+            f"has {ours:.2f} (its bound is 3), uniform guesses {uniform:.1f}, {uniform / ours:.1f} times as much; as "
+            f"published {rivals}."
+        )
+    grows = ", ".join(
+        f"{name} {slope(column(mine, 'K'), column(mine, 'max E[right/W]')):.2f}"
+        for name in GRIDS
+        if len(mine := [row for row in where(table, family="spread", learner=name) if row["K"] >= 5]) > 1
+    )
+    lower = ", ".join(
+        f"{row['learner']} ({row['family']})"
+        for row in where(table, K=K)
+        if row["max E[right/W]"] < where(table, K=K, family=row["family"], learner="paper")[0]["max E[right/W]"]
+    )
+    return [
+        *sentences,
+        f'Fitted exponents of K on "spread", from K = 5 on, as published: {grows}. "Tuned" is the setting of the '
+        "grid that was best in one run, shown by another run.",
+        f"Of the rivals' laws at the end of their runs, {lower or 'none'} had a lower variance than the paper's at "
+        "that K as published: half of the paper's guesses are uniform, which costs it a factor of up to 2, and what "
+        "it has before them is a bound for every class. Theirs, 2K + b_h, is far from what they reach here.",
+        "The other quantity, E[1 / W(h(x))], is what the contextual bandit learners bound by 2K + b_h for every h. The "
+        "paper leaves it alone and is no better there: what it gains from is that only the one right label counts.",
+    ]
+
+
+EXPERIMENT = Experiment(
+    name="exploration",
+    title="(c) The variance of exploration",
+    headline="The variance of the paper's exploration is at most 3 at every K; that of uniform guesses is of order K",
+    claim=(
+        "Phase 1 finds an exploration distribution with max over h of E[[h(x) = y] / W] at most 3, whatever K is; "
+        "uniform guesses have order K, and the exploration of contextual bandits is bounded by order K only."
+    ),
+    pieces=pieces,
+    measure=measure,
+    summary=summary,
+    draw=draw,
+    findings=findings,
+    size=(13.0, 5.0),
+)

@@ -1,0 +1,178 @@
+"""(b) The price of yes/no answers: rounds needed, as a ratio to full labels, as eps falls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from onebit.research.experiments.families import Problem, gap_family, real_table
+from onebit.research.experiments.pictures import log_axes, look, plain_ticks
+from onebit.research.experiments.piece import Experiment, Piece, Row, column, seed_of, slope, where
+from onebit.research.experiments.simulation import Simulated, full_labels, paper, rounds_needed, uniform_guesses
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DELTA, N_RUNS = 0.05, 200
+GAP_K, GAP_N, GAP_ITEMS = 20, 50, 2000
+LEARNERS = ("full labels", "paper", "uniform")
+#: Real tables, by the number of their items that quick mode uses.
+QUICK_TABLES = {"digits": None, "letter_models": 3000}
+FULL_TABLES = {"digits": None, "letter_models": None, "mmlu_pro": None, "clinc150_models": None}
+
+
+def pieces(full: bool) -> list[Piece]:
+    gaps = (0.08, 0.04, 0.02, 0.01, 0.005, 0.0025) if full else (0.08, 0.04, 0.02, 0.01, 0.005)
+    synthetic = [{"problem": "gap", "learner": name, "eps": [eps], "runs": N_RUNS} for eps in gaps for name in LEARNERS]
+    tables = FULL_TABLES if full else QUICK_TABLES
+    real = [
+        {"problem": table, "learner": name, "eps": [0.08, 0.04, 0.02, 0.01, 0.005], "items": n_items, "runs": N_RUNS}
+        for table, n_items in tables.items()
+        if real_table(table, 1) is not None or table == "digits"
+        for name in LEARNERS
+    ]
+    return synthetic + real
+
+
+def problem_of(piece: Piece) -> Problem:
+    if piece["problem"] == "gap":
+        return gap_family(GAP_K, GAP_N, piece["eps"][0], GAP_ITEMS)
+    found = real_table(piece["problem"], piece["items"])
+    if found is None:
+        raise FileNotFoundError(piece["problem"])
+    return found
+
+
+def simulated(learner: str, problem: Problem, rng: np.random.Generator) -> Simulated:
+    if learner == "paper":
+        return paper(problem, rng)
+    return full_labels(problem) if learner == "full labels" else uniform_guesses(problem)
+
+
+def measure(piece: Piece) -> Row:
+    """The rounds at which at most delta of the runs exceed each eps; all are read off the same runs."""
+    problem, rng = problem_of(piece), np.random.default_rng(seed_of(piece))
+    learner = simulated(piece["learner"], problem, rng)
+    kept: dict[int, np.ndarray] = {}
+
+    def excess(n_rounds: int) -> np.ndarray:
+        if n_rounds not in kept:
+            kept[n_rounds] = learner.excess(n_rounds, piece["runs"], rng)
+        return kept[n_rounds]
+
+    def share_above(eps: float, n_rounds: int) -> float:
+        return float((excess(n_rounds) > eps * (1 + 1e-9)).mean())
+
+    needed = [
+        rounds_needed(lambda n_rounds, eps=eps: share_above(eps, n_rounds), DELTA)  # type: ignore[misc]
+        for eps in piece["eps"]
+    ]
+    return {
+        "K": problem.n_labels,
+        "N": problem.predictions.shape[0],
+        "before": learner.n_before,
+        "rounds": [None if n is None else n + learner.n_before for n in needed],
+    }
+
+
+def summary(rows: list[Row]) -> list[Row]:
+    """One row for each problem and eps: rounds of full labels, and the price of the others."""
+    out = []
+    for name in dict.fromkeys(row["problem"] for row in rows):
+        by_learner = {
+            learner: {
+                eps: rounds
+                for row in where(rows, problem=name, learner=learner)
+                for eps, rounds in zip(row["eps"], row["rounds"], strict=True)
+            }
+            for learner in LEARNERS
+        }
+        K, before = (where(rows, problem=name, learner="paper")[0][key] for key in ("K", "before"))
+        for eps, full in by_learner["full labels"].items():
+            ours, uniform = by_learner["paper"].get(eps), by_learner["uniform"].get(eps)
+            if full is not None:
+                out.append(
+                    {
+                        "problem": name,
+                        "K": K,
+                        "eps": eps,
+                        "full labels": full,
+                        "paper": ours,
+                        "uniform": uniform,
+                        "price, paper": None if ours is None else ours / full,
+                        "price, phase 2": None if ours is None else (ours - before) / full,
+                        "price, uniform": None if uniform is None else uniform / full,
+                    }
+                )
+    return out
+
+
+def draw(rows: list[Row], figure: Figure) -> None:
+    table = summary(rows)
+    names = list(dict.fromkeys(row["problem"] for row in table))
+    n_rows = 1 if len(names) <= 3 else 2
+    figure.set_size_inches(figure.get_figwidth(), n_rows * figure.get_figheight())
+    all_axes = figure.subplots(n_rows, -(-len(names) // n_rows), sharey=True, squeeze=False).ravel().tolist()
+    for axes in all_axes[len(names) :]:
+        axes.remove()
+    for axes, name in zip(all_axes, names, strict=False):
+        mine = where(table, problem=name)
+        eps = column(mine, "eps")
+        axes.plot(eps, column(mine, "price, uniform"), **look("uniform"))
+        axes.plot(eps, column(mine, "price, paper"), **look("paper"))
+        phase_2 = look("paper") | {"linestyle": ":", "marker": None, "label": "paper, phase 2 alone"}
+        axes.plot(eps, column(mine, "price, phase 2"), **phase_2)
+        K = mine[0]["K"]
+        axes.axhline(K, color="#777777", linewidth=0.8)
+        axes.text(eps.max(), K * 1.15, f"K = {K}", fontsize="small", color="#555555")
+        title = "family with gap 2 eps" if name == "gap" else name
+        log_axes(axes, "eps", "rounds / rounds of full labels" if axes.get_subplotspec().is_first_col() else "", title)
+        plain_ticks(axes, eps.tolist())
+        axes.invert_xaxis()
+    all_axes[0].legend()
+
+
+def findings(rows: list[Row]) -> list[str]:
+    table = summary(rows)
+    gap = where(table, problem="gap")
+    last = gap[-1]
+    real = [where(table, problem=name)[-1] for name in dict.fromkeys(row["problem"] for row in table) if name != "gap"]
+    tables = "; ".join(
+        f"{row['problem']} (K = {row['K']}) {row['price, uniform']:.1f} and {row['price, paper']:.1f}, "
+        f"{row['price, phase 2']:.1f} without phase 1"
+        for row in real
+        if row["price, paper"] is not None and row["price, uniform"] is not None
+    )
+    exponent = slope(column(gap, "eps"), column(gap, "full labels"))
+    return [
+        f"On the family with gap 2 eps (K = {GAP_K}, {GAP_N} models) at eps = {last['eps']:g}, uniform guesses need "
+        f"{last['price, uniform']:.1f} times the rounds of full labels and the paper's learner "
+        f"{last['price, paper']:.1f} times; its phase 2 alone {min(column(gap, 'price, phase 2')):.1f} to "
+        f"{max(column(gap, 'price, phase 2')):.1f} times, for every eps.",
+        f"Full labels need eps to the power {exponent:.2f} rounds (theory: -2).",
+        f"At the smallest eps of each real table, uniform and paper: {tables}. Below the gap of the two best "
+        "models the price no longer changes, since eps no longer matters there. Uniform guesses are full labels for "
+        f"one round in K, so what their price differs from K by is the noise of {N_RUNS} runs."
+        if tables
+        else "No real table was there.",
+        f"Phase 1, with {int(where(rows, learner='paper')[0]['before']):,} rounds on the family, is what the price "
+        "falls from: it does not depend on eps. Where eps is large, uniform guesses are cheaper.",
+    ]
+
+
+EXPERIMENT = Experiment(
+    name="price",
+    title="(b) The price of yes/no answers",
+    headline="As eps falls, the price goes to a constant for the paper's learner, and stays K for uniform guesses",
+    claim=(
+        "As eps falls, the price of yes/no answers, the ratio of rounds needed to those of full labels, goes to a "
+        "constant for the paper's learner, and to order K for uniform guesses."
+    ),
+    pieces=pieces,
+    measure=measure,
+    summary=summary,
+    draw=draw,
+    findings=findings,
+    size=(13.0, 5.0),
+)

@@ -1,0 +1,105 @@
+"""Many runs of the two-phase, uniform and full-label learners at once, exactly in law, by counts.
+
+After T rounds whose law is fixed, all that matters is how often each item was confirmed: a multinomial count, item i of
+n with probability W_i / n a round, W_i the probability of asking its true label. The learner's estimate of h is then
+sum_i count_i [h right on i] / (W_i T). So a run of any length costs one draw of n counts, not T rounds. A test holds
+this against the learners themselves.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onebit.explore.corrective import solve_paper_potential
+from onebit.explore.potential import W_gamma
+from onebit.hypotheses.finite import PredictionTable
+from onebit.research.experiments.families import Problem
+
+Array = NDArray[np.float64]
+
+GAMMA = 0.5
+#: Gap at which phase 1 stops, as in ``PaperLearner``.
+GAP = 1e-4
+#: Confirmed samples of phase 1 for each label.
+CONFIRMED_PER_LABEL = 20
+#: Phase 1 is solved so many times; the runs share these mixtures evenly.
+N_EXPLORATIONS = 40
+#: Ratio of neighbouring numbers of rounds that are tried.
+GRID = 1.25
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """A learner on a problem: W (m, n), the probability of each item's true label for m mixtures, and rounds spent."""
+
+    problem: Problem
+    W: Array
+    n_before: float
+
+    def excess(self, n_rounds: int, n_runs: int, rng: np.random.Generator) -> Array:
+        """The excess error of what ``n_runs`` runs choose after ``n_rounds`` rounds of this law; shape (n_runs,)."""
+        n_items = self.problem.truth.size
+        W = self.W[np.arange(n_runs) % self.W.shape[0]]
+        chances = np.concatenate([W / n_items, np.maximum(0, 1 - W.mean(axis=1, keepdims=True))], axis=1)
+        counts = rng.multinomial(n_rounds, chances / chances.sum(axis=1, keepdims=True))[:, :n_items]
+        score = (counts / W).astype(np.float32) @ self.problem.right.T.astype(np.float32)
+        # Ties are broken at random, so that the order of the table helps nobody.
+        chosen = np.argmax(score * (1 + 1e-6 * rng.random(score.shape)), axis=1)
+        accuracy = self.problem.accuracy
+        excess: Array = accuracy.max() - accuracy[chosen]
+        return excess
+
+
+def full_labels(problem: Problem) -> Simulated:
+    """Every label is told."""
+    return Simulated(problem, np.ones((1, problem.truth.size)), 0.0)
+
+
+def uniform_guesses(problem: Problem) -> Simulated:
+    """Every label is asked with probability 1 / K."""
+    return Simulated(problem, np.full((1, problem.truth.size), 1 / problem.n_labels), 0.0)
+
+
+def paper(problem: Problem, rng: np.random.Generator, n_confirmed: int | None = None) -> Simulated:
+    """Algorithm 1 with M1 = 20 K confirmed samples, which take K M1 uniform guesses in the mean."""
+    K, n_items = problem.n_labels, problem.truth.size
+    n_confirmed = CONFIRMED_PER_LABEL * K if n_confirmed is None else n_confirmed
+    hypotheses, items = PredictionTable(problem.predictions, K), np.arange(n_items)
+    W = np.empty((N_EXPLORATIONS, n_items))
+    for row in W:
+        sample = rng.integers(0, n_items, n_confirmed)
+        mixture = solve_paper_potential(hypotheses, sample, problem.truth[sample], GAMMA, GAP).mixture
+        row[:] = W_gamma(mixture.W(hypotheses, items, problem.truth), GAMMA, K)
+    return Simulated(problem, W, float(K * n_confirmed))
+
+
+def rounds_needed(
+    share_failing: Callable[[int], float], delta: float, start: int = 16, most: float = 1e9
+) -> float | None:
+    """The number of rounds at which the share of failing runs comes down to delta; None if that is beyond ``most``.
+
+    Tried are numbers in geometric progression, until two in a row pass; between the last that fails and the first that
+    passes the share is taken to be linear in the logarithm.
+    """
+    before: tuple[int, float] | None = None
+    n_rounds, passed = start, None
+    while n_rounds <= most:
+        share = share_failing(n_rounds)
+        if share > delta:
+            before, passed = (n_rounds, share), None
+        elif passed is not None:
+            break
+        else:
+            passed = (n_rounds, share)
+        n_rounds = math.ceil(n_rounds * GRID)
+    if passed is None:
+        return None
+    if before is None:
+        return float(passed[0])
+    part = (before[1] - delta) / max(before[1] - passed[1], 1e-12)
+    return math.exp(math.log(before[0]) + part * (math.log(passed[0]) - math.log(before[0])))

@@ -1,0 +1,65 @@
+"""The simulation by counts has the law of the learners themselves, and finds the rounds that are needed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onebit.hypotheses.finite import PredictionTable
+from onebit.learners.base import run
+from onebit.learners.full_information import FullInformationLearner
+from onebit.learners.items import Pool
+from onebit.learners.paper import PaperLearner
+from onebit.learners.schedule import Plan
+from onebit.learners.uniform import UniformLearner
+from onebit.raters import SimulatedRater
+from onebit.research.experiments.families import Problem, gap_family, random_errors, real_table, specialists
+from onebit.research.experiments.simulation import full_labels, paper, rounds_needed, uniform_guesses
+
+K, N_ROUNDS, N_RUNS = 4, 150, 300
+
+
+@pytest.fixture(scope="module")
+def problem() -> Problem:
+    return random_errors(K, np.array([0.7, 0.6, 0.5, 0.4]), 60, seed=1)
+
+
+@pytest.mark.parametrize("name", ["full labels", "uniform", "paper"])
+def test_the_mean_excess_is_the_learners(problem: Problem, name: str) -> None:
+    hypotheses, pool = PredictionTable(problem.predictions, K), Pool(np.arange(60))
+    rng = np.random.default_rng(0)
+    lost = problem.accuracy.max() - problem.accuracy
+    if name == "paper":
+        simulated = paper(problem, rng, n_confirmed=20)
+        learners = [PaperLearner(hypotheses, pool, Plan(20, N_ROUNDS), seed=seed) for seed in range(N_RUNS)]
+    elif name == "uniform":
+        simulated = uniform_guesses(problem)
+        learners = [UniformLearner(hypotheses, pool, N_ROUNDS, seed=seed) for seed in range(N_RUNS)]  # type: ignore[misc]
+    else:
+        simulated = full_labels(problem)
+        learners = [FullInformationLearner(hypotheses, pool, N_ROUNDS, seed=seed) for seed in range(N_RUNS)]  # type: ignore[misc]
+    theirs = np.array([lost[run(learner, SimulatedRater(problem.truth)).chosen] for learner in learners])
+    ours = simulated.excess(N_ROUNDS, 4000, rng)
+    # Four standard errors of the learners' mean: a false alarm once in 5,000 for each of the three.
+    assert abs(theirs.mean() - ours.mean()) < 4 * theirs.std() / np.sqrt(N_RUNS) + 1e-3
+    assert theirs.std() > 0
+
+
+def test_rounds_needed_solves_for_delta() -> None:
+    assert rounds_needed(lambda n: 100 / n, 0.05) == pytest.approx(2000, rel=0.05)
+    assert rounds_needed(lambda n: 0.0, 0.05) == 16
+    assert rounds_needed(lambda n: 1.0, 0.05, most=1000) is None
+
+
+def test_families_are_what_they_say() -> None:
+    gap = gap_family(10, 6, eps=0.05, n_items=500)
+    assert gap.accuracy == pytest.approx([0.6, *[0.5] * 5])
+    parts = specialists(5, 20, 2000)
+    own = np.arange(2000) % 10 == 3
+    assert parts.right[3, own].mean() > 0.5
+    assert parts.right[3, ~own].mean() < 0.25
+
+
+def test_a_table_that_is_missing_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ONEBIT_DATA", raising=False)
+    assert real_table("letter_models") is None

@@ -1,0 +1,58 @@
+"""The regularised leader is the maximiser it says, and the learner finds the best."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.problems import models_of_accuracy
+
+from onebit.errors import InvalidInputError
+from onebit.hypotheses.finite import PredictionTable
+from onebit.learners.base import run
+from onebit.learners.items import Pool
+from onebit.raters import SimulatedRater
+from onebit.research.rivals.sparse_regret import SparseRegretLearner, regularised_leader
+
+
+@pytest.mark.parametrize("rate", [0.001, 0.1, 5.0])
+@pytest.mark.parametrize("barrier", [0.1, 1.0, 100.0])
+@pytest.mark.parametrize("start", [0.0, 30.0, -30.0])
+def test_first_order_conditions(rate: float, barrier: float, start: float) -> None:
+    reward = np.random.default_rng(0).exponential(50, 30)
+    p, _ = regularised_leader(reward, rate, barrier, start)
+    assert p.sum() == pytest.approx(1)
+    assert (p > 0).all()
+    # The gradient is the same in every coordinate: no mass can move with profit.
+    gradient = reward - (np.log(p) + 1) / rate + 1 / (barrier * p)
+    assert np.ptp(gradient) < 1e-5 * np.abs(gradient).max() + 1e-4
+
+
+def test_equal_rewards_give_the_uniform_distribution() -> None:
+    p, _ = regularised_leader(np.full(7, 3.0), 0.5, 2.0)
+    assert p == pytest.approx(np.full(7, 1 / 7))
+
+
+def test_the_barrier_keeps_everyone_in_play() -> None:
+    """With the entropy alone the worst weight falls exponentially; the barrier makes it about 1 / (barrier * gap)."""
+    reward = np.array([0.0, 2000.0])
+    with_barrier, _ = regularised_leader(reward, 0.1, 1.0)
+    almost_none, _ = regularised_leader(reward, 0.1, 1e12)
+    assert with_barrier[0] == pytest.approx(1 / 2000, rel=0.2)
+    assert almost_none[0] < 1e-9
+
+
+def test_finds_the_best() -> None:
+    table, truth = models_of_accuracy(np.random.default_rng(1), np.array([0.2, 0.5, 0.4, 0.9]), 200, 20)
+    learner = SparseRegretLearner(
+        PredictionTable(table, 20), Pool(np.arange(200)), 1500, rate=0.05, barrier=1.0, block=4
+    )
+    result = run(learner, SimulatedRater(truth))
+    assert result.chosen == 3
+    assert result.promise.startswith("none")
+
+
+@pytest.mark.parametrize("bad", [{"rate": 0.0}, {"barrier": -1.0}, {"block": 0}])
+def test_refusals(bad: dict[str, float]) -> None:
+    options = {"rate": 0.1, "barrier": 1.0, **bad}
+    with pytest.raises(InvalidInputError):
+        SparseRegretLearner(PredictionTable([[0], [1]], 2), Pool(np.arange(1)), 5, **options)  # type: ignore[arg-type]
