@@ -124,7 +124,7 @@ def main(kind: str, storage: str, n_kills: int, seed: int) -> dict[str, Any]:
         acknowledged += [each for each in told if each[0] != "ready"]
         slowest = max(slowest, seconds)
     with Store(storage) as store:
-        log = list(store.events(1))
+        log = store.log(1).events
     tokens = Counter(event.token for event in log if isinstance(event, Answered))
     in_force: dict[int, Answer | int] = {}
     n_doubled = 0

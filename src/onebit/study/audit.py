@@ -14,7 +14,18 @@ from onebit.learners.base import Learner
 from onebit.learners.training.audit import MOST_AUDITS
 from onebit.records import Answer, EpochPlan, EpochRecord, Question, TrainingSetting
 from onebit.study.about import about_from_json
-from onebit.study.events import Answered, Asked, Closed, Created, EpochBegan, Event, Finished, Undone
+from onebit.study.events import (
+    Answered,
+    Asked,
+    Closed,
+    Created,
+    EpochBegan,
+    Event,
+    Finished,
+    LogError,
+    OtherVersionError,
+    Undone,
+)
 from onebit.study.items import read_predictions
 from onebit.study.learners import build_selection
 from onebit.study.recorder import replay
@@ -45,7 +56,12 @@ def verify_study(storage: str, name: str, progress: Callable[[int, int], None] |
     with Store(storage) as store:
         store.check()
         entry = store.entry(name)
-        log = list(store.events(entry.id))
+        try:
+            log = store.log(entry.id).events
+        except OtherVersionError:
+            raise
+        except LogError as error:
+            return Audit(False, (str(error),), entry.n_events)
         created = log[0] if log else None
         if not isinstance(created, Created):
             raise InvalidInputError(f"the study {name!r} has no log")

@@ -117,11 +117,11 @@ def open_study(store: Store, entry: Entry, read_only: bool = False) -> Study:
     """Open a study of a store, which the study then closes."""
     lock = None if read_only else store.lock(entry)
     try:
-        log = list(store.events(entry.id))
-        if not log or not isinstance(log[0], Created):
+        log = store.log(entry.id)
+        if not log.events:
             raise InvalidInputError(f"the study {entry.name!r} was deleted meanwhile")
         about = about_from_json(entry.about)
-        task, snapshots = build_task(store, entry.id, log, about)
+        task, snapshots = build_task(store, entry.id, log.events, about)
         return Study(store, entry, log, about, task, lock, snapshots)
     except BaseException:
         if lock is not None:

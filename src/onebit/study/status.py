@@ -10,6 +10,7 @@ from onebit.learners.certified import CertifiedResult
 from onebit.learners.training.learner import TrainingResult
 from onebit.records import RunStatus, Setting, TrainingSetting
 from onebit.study.about import About
+from onebit.study.chain import Head
 from onebit.study.events import Created
 from onebit.study.quality import Quality, RaterQuality, warnings
 
@@ -19,7 +20,8 @@ class StudyStatus:
     """The state of a study.
 
     No model is ahead of ``chosen`` by more than ``certified_eps``, as ``promise`` says; ``survivors`` may be the best.
-    ``forecast`` is how many more answers are needed: low, middle, high. Values that are not known yet are None.
+    ``forecast`` is how many more answers are needed: low, middle, high. Values that are not known yet are None. The
+    log has ``n_events`` events, for which ``log_digest`` stands.
     """
 
     name: str
@@ -37,6 +39,8 @@ class StudyStatus:
     forecast: tuple[float, float, float] | None
     raters: tuple[RaterQuality, ...]
     warnings: tuple[str, ...]
+    n_events: int
+    log_digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +50,7 @@ class LearningStatus:
     ``accuracy`` (low, high) holds for the classifier as it is now, as ``promise`` says; None if it was trained since
     the last audit. ``recent_accuracy`` estimates it without a promise, and ``progress`` has that estimate for numbers
     of answers so far. ``n_verified`` labels were confirmed; ``yes_rate`` is the share of yes among the last answers.
+    The log has ``n_events`` events, for which ``log_digest`` stands.
     """
 
     name: str
@@ -67,22 +72,30 @@ class LearningStatus:
     progress: tuple[tuple[int, float], ...]
     raters: tuple[RaterQuality, ...]
     warnings: tuple[str, ...]
+    n_events: int
+    log_digest: str
 
 
 def status_of(
-    name: str, created: Created, about: About, result: Result, n_open: int, quality: Quality
+    name: str, created: Created, about: About, result: Result, n_open: int, quality: Quality, head: Head
 ) -> StudyStatus | LearningStatus:
     """Put together what the learner knows and what is known about raters."""
     setting = created.setting
     if isinstance(setting, TrainingSetting):
         if not isinstance(result, TrainingResult):
             raise TypeError(f"the result of a learning study is {type(result).__name__}")
-        return _learning_status(name, created, setting, result, n_open, quality)
-    return _selection_status(name, created, setting, about, result, n_open, quality)
+        return _learning_status(name, created, setting, result, n_open, quality, head)
+    return _selection_status(name, created, setting, about, result, n_open, quality, head)
 
 
 def _learning_status(
-    name: str, created: Created, setting: TrainingSetting, result: TrainingResult, n_open: int, quality: Quality
+    name: str,
+    created: Created,
+    setting: TrainingSetting,
+    result: TrainingResult,
+    n_open: int,
+    quality: Quality,
+    head: Head,
 ) -> LearningStatus:
     raters = quality.raters()
     return LearningStatus(
@@ -106,11 +119,20 @@ def _learning_status(
         raters=raters,
         # Answers are taken to be right, so any error that is sure is worth a word.
         warnings=tuple(warnings(raters, 0.0, 0.0)),
+        n_events=head.n_events,
+        log_digest=head.digest,
     )
 
 
 def _selection_status(
-    name: str, created: Created, setting: Setting, about: About, result: Result, n_open: int, quality: Quality
+    name: str,
+    created: Created,
+    setting: Setting,
+    about: About,
+    result: Result,
+    n_open: int,
+    quality: Quality,
+    head: Head,
 ) -> StudyStatus:
     certified = result if isinstance(result, CertifiedResult) else None
     raters = quality.raters()
@@ -131,6 +153,8 @@ def _selection_status(
         forecast=None if forecast is None else (forecast.low, forecast.middle, forecast.high),
         raters=raters,
         warnings=tuple(warnings(raters, setting.f_no, setting.f_yes)),
+        n_events=head.n_events,
+        log_digest=head.digest,
     )
 
 

@@ -56,7 +56,7 @@ class Desk:
 
     def log(self, *kinds: type[Event]) -> list[Event]:
         with Store(self.storage) as store:
-            return [event for event in store.events(1) if isinstance(event, kinds)]
+            return [event for event in store.log(1).events if isinstance(event, kinds)]
 
 
 @pytest.fixture

@@ -108,6 +108,8 @@ STATUS = LearningStatus(
     progress=(),
     raters=(),
     warnings=(),
+    n_events=9,
+    log_digest="d",
 )
 
 
