@@ -175,8 +175,9 @@ class CertifiedLearner(Learner[CertifiedResult]):
     def result(self) -> CertifiedResult:
         return self.read()()
 
-    def read(self) -> Callable[[], CertifiedResult]:
-        self._settle()
+    def read(self, closes: bool = True) -> Callable[[], CertifiedResult]:
+        if closes:
+            self._settle()
         n_cant_tell = sum(answer is Answer.CANT_TELL for answer in self._ledger.answers)
         counts = self._status, self._n_rounds, self._ledger.n_answered, self._n_free, n_cant_tell
         return partial(self._result_of, self._standing_now().frozen(), tuple(self.closings), *counts)

@@ -239,7 +239,6 @@ class Study:
                 yield
             finally:
                 batch, self._batch = self._batch, []
-                # Who only reads sees epochs close that the writer will find closed too.
                 writes = self._writer_lock is not None
                 ticket = self._commit.put(batch) if writes else 0
                 snapshot = self._snapshots.due() if writes and self._snapshots is not None else None
@@ -333,7 +332,8 @@ class Study:
     def _read(self) -> Callable[[], Any]:
         """What works the result out: that takes a while, and needs no lock, so that raters do not wait for it."""
         with self._step(reads_only=True):
-            read = self.task.learner.read()
+            # Who only reads may not see an epoch closed whose answers the writer can still have taken back.
+            read = self.task.learner.read(closes=self._writer_lock is not None)
             self._recorder.note_epochs()
             self._note(*self._recorder.drain())
         return read
