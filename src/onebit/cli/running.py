@@ -75,19 +75,16 @@ class Run:
             seconds = time.monotonic() - start
             if recorder.finished is not None:
                 seconds = float(recorder.finished.summary.get("seconds", seconds))
-            prices = self._prices(table, n_labels)
-            closings = getattr(selection.learner, "closings", ())
-            report = make_report(
-                table, self._source.path.name, self._setting, self._learner, result, closings, seconds, prices
-            )
+            report = run_report(self._source, self._setting, self._learner, table, selection, result, seconds)
             if result.status is not RunStatus.RUNNING:
                 recorder.finish(result.status, figures(report))
+            report = replace(report, n_events=journal.head.n_events, log_digest=journal.head.digest)
         return report, write_report(self._folder, report)
 
     def _recorder(self, journal: Any, selection: Selection, table: ModelTable, n_labels: int) -> Recorder:
 
         facts = TableFacts(table.digest, table.n_models, table.n_items, n_labels)
-        created = Created(self._setting, self._learner, facts)
+        created = Created(self._setting, self._learner, facts, shown=table.items_digest())
         if not journal.events:
             journal.append([created])
             return Recorder(selection.learner, journal)
@@ -122,14 +119,30 @@ class Run:
                 # A look costs something, so it is a small part of the time.
                 look_at = time.monotonic() + max(REFRESH, 10 * (time.monotonic() - now))
 
-    def _prices(self, table: ModelTable, n_labels: int) -> tuple[Price, ...]:
-        """What the others would have cost here if the truth is known, and otherwise what their theorems ask for."""
-        if table.truth is None or table.predictions.size > MOST_TO_SIMULATE:
-            return theorem_prices(table, n_labels, self._setting)
-        prices = measured_guesses(table, n_labels, self._setting)
-        if self._setting.protocol != "labels":
-            prices += measured_labels(table, n_labels, self._setting)
-        return prices
+
+def run_report(
+    source: Source,
+    setting: Setting,
+    learner: LearnerName,
+    table: ModelTable,
+    selection: Selection,
+    result: Any,
+    seconds: float,
+) -> Report:
+    """The report of a run as it is now, but for where its log ends."""
+    closings = getattr(selection.learner, "closings", ())
+    prices = _prices(table, max(2, table.n_labels), setting)
+    return make_report(table, source.name, setting, learner, result, closings, seconds, prices)
+
+
+def _prices(table: ModelTable, n_labels: int, setting: Setting) -> tuple[Price, ...]:
+    """What the others would have cost here if the truth is known, and otherwise what their theorems ask for."""
+    if table.truth is None or table.predictions.size > MOST_TO_SIMULATE:
+        return theorem_prices(table, n_labels, setting)
+    prices = measured_guesses(table, n_labels, setting)
+    if setting.protocol != "labels":
+        prices += measured_labels(table, n_labels, setting)
+    return prices
 
 
 def _simulated(table: ModelTable, setting: Setting) -> Rater:

@@ -49,7 +49,8 @@ class Report:
 
     ``chosen`` has several names where models predict the same on every item, and none where the learner has not chosen.
     ``survivors`` and the leaderboard are what only the certified learner knows. ``excess`` is the true excess error,
-    where the truth is known and raters were simulated.
+    where the truth is known and raters were simulated. The log that all of this is from had ``n_events`` events, for
+    which ``log_digest`` stands; both are None where there is no log.
     """
 
     setting: Setting
@@ -74,6 +75,8 @@ class Report:
     course: tuple[Point, ...] = ()
     leaderboard: tuple[Entry, ...] = ()
     prices: tuple[Price, ...] = ()
+    n_events: int | None = None
+    log_digest: str | None = None
 
 
 def as_json(report: Report) -> dict[str, Any]:

@@ -14,7 +14,8 @@ from onebit.records import Answer
 from onebit.study.about import about_from_json
 from onebit.study.chain import AFTER, Chain, Unchain
 from onebit.study.event_json import to_json
-from onebit.study.events import Answered, Asked, Checked, Created, Event, LogError, Undone
+from onebit.study.events import Asked, Checked, Created, Event, LogError
+from onebit.study.fold import fold
 from onebit.study.items import Items
 from onebit.study.learners import table_rows
 from onebit.study.store import Store, read_log
@@ -93,12 +94,7 @@ class _Lines:
         self._questions = {event.question.id: event.question for event in events if isinstance(event, Asked)}
 
     def labels(self) -> Iterator[Row]:
-        answers: dict[int, Answered] = {}
-        for event in self._events:
-            if isinstance(event, Answered):
-                answers[event.question_id] = event
-            elif isinstance(event, Undone):
-                del answers[event.question_id]
+        answers = fold(self._events).answered
         for number in sorted(answers):
             question, said = self._questions[number], answers[number].answer
             row = int(self._table_row[question.item])

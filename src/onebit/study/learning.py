@@ -8,10 +8,10 @@ from typing import Any
 
 from onebit.errors import InvalidInputError
 from onebit.records import ANSWERS_PER_ITEM, TrainingProtocol, TrainingSetting
-from onebit.study.about import About, Gold, about_to_json, check_gold, check_raters, described
+from onebit.study.about import About, Gold, check_gold, check_raters, described
 from onebit.study.events import Created, TableFacts
 from onebit.study.items import check_images
-from onebit.study.opening import open_study, storage_url
+from onebit.study.opening import create_sealed, open_study, storage_url
 from onebit.study.store import Store
 from onebit.study.study import Study
 from onebit.study.training import build_training, features_digest, training_blocks
@@ -86,7 +86,7 @@ def create_learning_study(
     store = Store(storage_url(storage))
     try:
         blocks = training_blocks(features, in_features, transformer, data, progress)
-        return open_study(store, store.create(name, about_to_json(about), [created], blocks))
+        return open_study(store, create_sealed(store, name, created, about, blocks))
     except BaseException:
         store.close()
         raise
