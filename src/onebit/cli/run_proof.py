@@ -17,7 +17,7 @@ from onebit.errors import InvalidInputError
 from onebit.estimate.certificate import Verdict
 from onebit.records import RunStatus
 from onebit.report import Report, as_html, as_json
-from onebit.study.audit import kept_digest_faults
+from onebit.study.audit import digest_faults
 from onebit.study.chain import Head, digests
 from onebit.study.events import Created, Event, LogError, OtherVersionError, TableFacts
 from onebit.study.journal import Journal
@@ -62,7 +62,7 @@ def verify_run(
         raise InvalidInputError(f"{folder} is a run of the learner {created.learner}; only certified ones have a proof")
     models = read_with_bar(source, console)
     check_digest(models, created, source.path, folder)
-    problems = [*kept_digest_faults(events, digest), *_table_faults(models, created)]
+    problems = [*digest_faults(events, head, digest), *_table_faults(models, created)]
     if problems:
         return RunAudit(problems, head)
     selection = build_selection(created.selection, created.learner, models.predictions, created.table.n_labels)

@@ -65,7 +65,7 @@ def verify_study(
         created = log.events[0] if log.events else None
         if not isinstance(created, Created):
             raise InvalidInputError(f"the study {name!r} has no log")
-        problems = [*kept_digest_faults(log.events, digest), *_seal_faults(store, entry, created)]
+        problems = [*digest_faults(log.events, log.head, digest), *_seal_faults(store, entry, created)]
         if problems:
             return _audit(log.head, problems)
         about = about_from_json(entry.about)
@@ -78,12 +78,15 @@ def verify_study(
     return _verify_selection(log.head, log.events, about, task, progress)
 
 
-def kept_digest_faults(log: Sequence[Event], digest: str | None) -> list[str]:
-    """Whether a digest that somebody kept is one of this log."""
-    if digest is None or digest in digests(log):
+def digest_faults(log: Sequence[Event], head: Head, kept: str | None) -> list[str]:
+    """Whether the events are all that was linked, and whether a digest that somebody kept is one of this log."""
+    found = digests(log)
+    if found[-1] != head.digest:
+        return ["an event of the log holds something that onebit does not write; the log was changed and linked anew"]
+    if kept is None or kept in found:
         return []
     return [
-        f"the digest {digest} is none of this log, neither of its end nor of an earlier event: the log was written "
+        f"the digest {kept} is none of this log, neither of its end nor of an earlier event: the log was written "
         "anew since it was told, or it is that of another log"
     ]
 

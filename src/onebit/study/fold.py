@@ -94,6 +94,7 @@ class _Fold:
     """A log that is gone through, event by event."""
 
     def __init__(self, created: Created) -> None:
+        _require(created.overlap % 2 == 1, f"{created.overlap} raters a question have no majority")
         self.course = Course(created)
         self._overlap = created.overlap
         #: Whether epochs and their closings are in the log.
