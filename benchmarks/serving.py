@@ -31,6 +31,7 @@ from benchmarks.study import N_LABELS, THINKING, table
 from playwright.async_api import Page
 
 from onebit.records import Answer, Setting, Status
+from onebit.study.chain import Chain
 from onebit.study.events import Event
 from onebit.study.learners import build_selection
 from onebit.study.opening import create_study
@@ -89,12 +90,11 @@ class _Log:
     """The log of the first study of a store, after its creation."""
 
     def __init__(self, store: Store) -> None:
-        self._store, self._n = store, 1
+        self._store, self._chain = store, Chain(store.log(1).head)
 
     def append(self, events: Iterable[Event]) -> None:
-        new = list(events)
-        self._store.append(1, self._n, new)
-        self._n += len(new)
+        first = self._chain.head.n_events
+        self._store.append(1, first, [self._chain.link(event) for event in events])
 
 
 @contextlib.contextmanager

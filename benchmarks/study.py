@@ -19,6 +19,7 @@ import numpy as np
 from benchmarks.harness import Case, run_cases
 
 from onebit.records import Answer, Setting, Status
+from onebit.study.chain import Chain
 from onebit.study.event_json import to_json
 from onebit.study.events import Answered, Asked, Event
 from onebit.study.learners import build_selection
@@ -161,7 +162,8 @@ def replayed(storage: str, case: Case) -> Case:
         predictions, "s", storage=storage, eps=setting.eps, delta=setting.delta, f_no=setting.f_no, learner="certified"
     ).close()
     with Store(storage) as store:
-        store.append(1, 1, kept.events)
+        chain = Chain(store.log(1).head)
+        store.append(1, 1, [chain.link(event) for event in kept.events])
     begin = time.perf_counter()
     with load_study("s", storage=storage) as study:
         seconds = time.perf_counter() - begin

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from sklearn.datasets import load_iris
+from tests.unit.study.edits import Rows, edit_store
 
 from onebit.errors import InvalidInputError
 from onebit.model_file import load_model
-from onebit.records import Answer, EpochPlan, RunStatus, Status
+from onebit.records import Answer, RunStatus, Status
 from onebit.study.audit import verify_study
 from onebit.study.backup import backup
 from onebit.study.classifier import export_classifier
@@ -198,18 +199,16 @@ def test_a_log_that_was_changed_is_refused(storage: str, protocol: Any) -> None:
     with new_study(storage, protocol=protocol) as study:
         answer(study, 60)
     with Store(storage) as store:
-        log = list(store.events(1))
+        log = store.log(1).events
         plans = [event for event in log if isinstance(event, EpochBegan)]
-        plan = plans[2].record
-        assert isinstance(plan, EpochPlan)
         aside = sorted(set(range(len(X))) - {item for each in plans for item in each.record.items})  # type: ignore[union-attr]
-        taken = f'"items":[{aside[0]},'
-        with store.writing() as connection:
-            found = connection.exec_driver_sql("SELECT seq, event FROM events").all()
-            seq, text = next((seq, text) for seq, text in found if '"event":"plan"' in text and '"number":2' in text)
-            changed = text.replace(f'"items":[{plan.items[0]},', taken)
-            assert changed != text
-            connection.exec_driver_sql(f"UPDATE events SET event = '{changed}' WHERE seq = {seq}")
+
+        def ask_about_one_aside(rows: Rows) -> Rows:
+            (plan,) = (row for row in rows if row["event"] == "plan" and row["number"] == 2)
+            plan["items"][0] = aside[0]
+            return rows
+
+        edit_store(store, ask_about_one_aside, relinks=True)
     with pytest.raises(LogError, match="epoch 2"):
         load_study("s", storage=storage)
     assert not verify_study(storage, "s").ok

@@ -62,7 +62,7 @@ def test_an_upgrade_that_fails_leaves_the_store_as_it_was(storage: str, monkeypa
         with before.reading() as connection:
             assert set(inspect(connection).get_table_names()) == {"alembic_version", "studies", "events", "blocks"}
     with Store(storage) as store:
-        assert list(store.events(1)) == [created()]
+        assert store.log(1).events == [created()]
         assert Access(store).of_study(1) == []
 
 

@@ -16,6 +16,7 @@ from tests.unit.study.runs import ONE_SHOT, PREDICTIONS, TRUTH, created
 from onebit.errors import AlreadyAnsweredError, InvalidInputError
 from onebit.records import Answer, Question, RunStatus, Status
 from onebit.study import schema
+from onebit.study.chain import Chain
 from onebit.study.database import StoreError
 from onebit.study.events import Answered, Asked, Event, LogError
 from onebit.study.journal import InUseError, NotWrittenError
@@ -40,7 +41,16 @@ def new_study(storage: str, **options: Any) -> Study:
 
 def log_of(storage: str) -> list[Event]:
     with Store(storage) as store:
-        return list(store.events(1))
+        return store.log(1).events
+
+
+def append(store: Store, study_id: int, *events: Event) -> list[str]:
+    """Write events after those that a log has; their texts."""
+    head = store.log(study_id).head
+    chain = Chain(head)
+    texts = [chain.link(event) for event in events]
+    store.append(study_id, head.n_events, texts)
+    return texts
 
 
 def answer(study: Study, rater: str | None = None) -> bool:
@@ -55,11 +65,11 @@ def answer(study: Study, rater: str | None = None) -> bool:
 def test_keeps_studies_apart_and_their_events_in_order(store: Store) -> None:
     a = store.create("a", {"x": "ü"}, [created()], [("items", 0, b"\x00\xff")])
     b = store.create("b", {}, [created(replace(ONE_SHOT, seed=9))], [])
-    store.append(a.id, 1, [ASKED])
-    store.append(b.id, 1, [replace(ASKED, rater="bob")])
-    store.append(a.id, 2, [ANSWERED])
-    assert list(store.events(a.id)) == [created(), ASKED, ANSWERED]
-    assert list(store.events(b.id))[1] == replace(ASKED, rater="bob")
+    append(store, a.id, ASKED)
+    append(store, b.id, replace(ASKED, rater="bob"))
+    append(store, a.id, ANSWERED)
+    assert store.log(a.id).events == [created(), ASKED, ANSWERED]
+    assert store.log(b.id).events[1] == replace(ASKED, rater="bob")
     assert list(store.blocks(a.id, "items")) == [b"\x00\xff"]
     assert store.block(a.id, "items", 0) == b"\x00\xff"
     assert [(entry.name, entry.n_events) for entry in store.entries()] == [("a", 3), ("b", 2)]
@@ -91,35 +101,35 @@ def test_a_creation_that_fails_leaves_no_trace(store: Store) -> None:
 def test_of_two_writers_the_slower_is_told(storage: str, store: Store) -> None:
     entry = store.create("a", {}, [created()], [])
     other = Store(storage)
-    store.append(entry.id, 1, [ASKED])
+    (asked,) = append(store, entry.id, ASKED)
     with pytest.raises(InUseError, match="another process has written"):
-        other.append(entry.id, 1, [ASKED])
-    assert list(store.events(entry.id)) == [created(), ASKED]
+        other.append(entry.id, 1, [asked])
+    assert store.log(entry.id).events == [created(), ASKED]
     # The same write again by the same writer: its reply had been lost.
-    store.append(entry.id, 1, [ASKED])
+    store.append(entry.id, 1, [asked])
     with pytest.raises(InUseError):
-        store.append(entry.id, 1, [ANSWERED])
+        store.append(entry.id, 1, [Chain().link(ANSWERED)])
     other.close()
 
 
 def test_a_batch_is_written_whole_or_not_at_all(store: Store) -> None:
     entry = store.create("a", {}, [created()], [])
-    store.append(entry.id, 2, [ANSWERED])
+    store.append(entry.id, 2, [Chain().link(ANSWERED)])
     with pytest.raises(InUseError):
-        store.append(entry.id, 1, [ASKED, ANSWERED])
+        store.append(entry.id, 1, [Chain().link(ASKED), Chain().link(ANSWERED)])
     with store.reading() as connection:
         assert connection.execute(text("SELECT seq FROM events ORDER BY seq")).scalars().all() == [0, 2]
     with pytest.raises(LogError, match="event 1 is missing"):
-        list(store.events(entry.id))
+        store.log(entry.id)
 
 
 def test_a_changed_event_is_noticed(store: Store) -> None:
     entry = store.create("a", {}, [created()], [])
-    store.append(entry.id, 1, [ASKED])
+    append(store, entry.id, ASKED)
     with store.writing() as connection:
         connection.execute(text("UPDATE events SET event = '{\"event\": ' WHERE seq = 1"))
     with pytest.raises(LogError, match="event 1 of the study: it is not JSON"):
-        list(store.events(entry.id))
+        store.log(entry.id)
 
 
 def test_one_writer_at_a_time(storage: str) -> None:

@@ -48,7 +48,7 @@ def main(storage: str, ballast: str | None) -> dict[str, Any]:
         except NotWrittenError:
             refused += 1
     with Store(storage) as store:
-        n_kept = sum(isinstance(event, Answered) for event in store.events(1))
+        n_kept = sum(isinstance(event, Answered) for event in store.log(1).events)
     if ballast is None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     else:

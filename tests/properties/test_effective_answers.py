@@ -110,7 +110,7 @@ def test_only_effective_answers_count(seed: int, n_steps: int, setting: Setting,
             disturbed(study, TRUTH, clock, rng, n_steps)
             result, closings = study.result, list(study.task.learner.closings)  # type: ignore[attr-defined]
         with Store(storage) as store:
-            log = list(store.events(1))
+            log = store.log(1).events
     learner = fresh(setting).learner
     assert isinstance(learner, CertifiedLearner)
     asked = effective_run(log, learner)
@@ -139,7 +139,7 @@ def test_only_effective_answers_train(seed: int, n_steps: int, protocol: Trainin
             result = study.result
             features = read_features(study._store, 1, study.created.table)
         with Store(storage) as store:
-            log = list(store.events(1))
+            log = store.log(1).events
     learner = build_training(TrainingSetting(60, protocol, audit=audit, seed=3), features, None, 3).learner
     asked = effective_run(log, learner)
     assert asked == [event.question for event in log if isinstance(event, Asked)]

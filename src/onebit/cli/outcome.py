@@ -40,8 +40,13 @@ def make_report(
     return replace(report, reason=STOPPED) if result.status is RunStatus.RUNNING else report
 
 
-def figures(report: Report) -> dict[str, Any]:
+def printed(report: Report) -> dict[str, Any]:
     """What ``--json`` prints."""
+    return figures(report) | {"n_events": report.n_events, "log_digest": report.log_digest}
+
+
+def figures(report: Report) -> dict[str, Any]:
+    """What the last event of a run says."""
     names = list(report.chosen)
     told = {
         "chosen": names[0] if len(names) == 1 else names or None,

@@ -16,13 +16,22 @@ LOG, ABOUT, PAGE, FIGURES = "log.jsonl", "run.json", "report.html", "report.json
 
 @dataclass(frozen=True)
 class Source:
-    """How a table is read: its file, which columns are no models, and the labels if they are given."""
+    """How a table is read: its file, which columns are no models, and the labels if they are given.
+
+    ``first_name`` is the file's name when the run began, if it was moved since: reports go on calling it that.
+    """
 
     path: Path
     id: str | None = None
     truth: str | None = None
     show: tuple[str, ...] = ()
     labels: tuple[str, ...] | None = None
+    first_name: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What reports call the table."""
+        return self.first_name or self.path.name
 
 
 def check_folder(folder: Path) -> None:
@@ -36,6 +45,7 @@ def check_folder(folder: Path) -> None:
 def write_source(folder: Path, source: Source) -> None:
     """Keep how the table is read, by its path as seen from the folder: the two may be moved together."""
     about = {**asdict(source), "path": os.path.relpath(source.path, folder), "version": 1}
+    del about["first_name"]
     (folder / ABOUT).write_text(json.dumps(about, indent=1) + "\n", encoding="utf-8")
 
 
@@ -52,6 +62,7 @@ def read_source(folder: Path, table: Path | None) -> Source:
             about["truth"],
             tuple(about["show"]),
             None if labels is None else tuple(labels),
+            Path(about["path"]).name,
         )
     except (ValueError, KeyError, TypeError):
         raise InvalidInputError(f"{folder / ABOUT} is damaged; it must be as onebit select wrote it") from None

@@ -67,7 +67,9 @@ class Run:
         self._folder.mkdir(parents=True, exist_ok=True)
         facts = TableFacts(table.digest, table.n_models, table.n_items, n_labels)
         # With the truth in the table raters are simulated.
-        created = Created(self._setting, self._learner, facts, simulated=table.truth is not None)
+        created = Created(
+            self._setting, self._learner, facts, simulated=table.truth is not None, shown=table.items_digest()
+        )
         with Journal(self._folder / LOG) as journal:
             is_new = not journal.events
             recorder = self._recorder(journal, selection, created)
@@ -79,11 +81,10 @@ class Run:
             seconds = time.monotonic() - start
             if recorder.finished is not None:
                 seconds = float(recorder.finished.summary.get("seconds", seconds))
-            prices = self._prices(table, n_labels)
-            closings = getattr(selection.learner, "closings", ())
-            report = make_report(table, self._source.path.name, created, result, closings, seconds, prices)
+            report = run_report(self._source, created, table, selection, result, seconds)
             if result.status is not RunStatus.RUNNING:
                 recorder.finish(result.status, figures(report))
+            report = replace(report, n_events=journal.head.n_events, log_digest=journal.head.digest)
         return report, write_report(self._folder, report)
 
     def _with_kept_seed(self) -> Setting:
@@ -132,14 +133,24 @@ class Run:
                 # A look costs something, so it is a small part of the time.
                 look_at = time.monotonic() + max(REFRESH, 10 * (time.monotonic() - now))
 
-    def _prices(self, table: ModelTable, n_labels: int) -> tuple[Price, ...]:
-        """What the others would have cost here if the truth is known, and otherwise what their theorems ask for."""
-        if table.truth is None or table.predictions.size > MOST_TO_SIMULATE:
-            return theorem_prices(table, n_labels, self._setting)
-        prices = measured_guesses(table, n_labels, self._setting)
-        if self._setting.protocol != "labels":
-            prices += measured_labels(table, n_labels, self._setting)
-        return prices
+
+def run_report(
+    source: Source, created: Created, table: ModelTable, selection: Selection, result: Any, seconds: float
+) -> Report:
+    """The report of a run as it is now, but for where its log ends."""
+    closings = getattr(selection.learner, "closings", ())
+    prices = _prices(table, max(2, table.n_labels), created.selection)
+    return make_report(table, source.name, created, result, closings, seconds, prices)
+
+
+def _prices(table: ModelTable, n_labels: int, setting: Setting) -> tuple[Price, ...]:
+    """What the others would have cost here if the truth is known, and otherwise what their theorems ask for."""
+    if table.truth is None or table.predictions.size > MOST_TO_SIMULATE:
+        return theorem_prices(table, n_labels, setting)
+    prices = measured_guesses(table, n_labels, setting)
+    if setting.protocol != "labels":
+        prices += measured_labels(table, n_labels, setting)
+    return prices
 
 
 def _simulated(table: ModelTable, setting: Setting) -> Rater:

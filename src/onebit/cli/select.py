@@ -81,9 +81,9 @@ def select(
     source = Source(table, id, truth, tuple(show or ()), read_labels(labels))
     report, page = Run(source, setting, name, folder, Console(stderr=True)).carry_out()
     if as_json:
-        from onebit.cli.outcome import figures
+        from onebit.cli.outcome import printed
 
-        print(json.dumps(figures(report)))
+        print(json.dumps(printed(report)))
     else:
         _tell(report, page)
 

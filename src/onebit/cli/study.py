@@ -218,13 +218,24 @@ def export(
 
 
 @app.command()
-def verify(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
-    """Replay a study and recompute its certificate, independently of the learner. Exit code 1 if it does not hold."""
+def verify(
+    name: Name,
+    storage: Storage = None,
+    digest: Annotated[
+        str | None,
+        typer.Option(help="A digest of the log that was told before; it must be on its way.", show_default=False),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Replay a study, recompute everything that it says, and compare. Exit code 1 if it does not hold.
+
+    The certificate is recomputed independently of the learner.
+    """
     from onebit.study.audit import verify_study
     from onebit.study.opening import storage_url
 
     with progress_bar("recomputing the certificate") as recomputing:
-        found = verify_study(storage_url(storage), name, recomputing)
+        found = verify_study(storage_url(storage), name, recomputing, digest)
     if as_json:
         print(json.dumps(asdict(found)))
     elif found.ok:
@@ -234,6 +245,7 @@ def verify(name: Name, storage: Storage = None, as_json: AsJson = False) -> None
         Console().print(
             f"{found.n_events:,} events were replayed and all is as the study says.{shown}", highlight=False
         )
+        Console().print(f"Log: {found.n_events:,} events, digest {found.log_digest}", highlight=False, soft_wrap=True)
     else:
         for problem in found.problems:
             Console().print(problem, highlight=False, markup=False)

@@ -19,6 +19,9 @@ def print_status(found: StudyStatus | LearningStatus, console: Console) -> None:
             counts = (f"{n:,}" for n in (each.n_answers, each.n_cant_tell, each.n_late))
             table.add_row(each.rater, *counts, *map(_shown, (each.f_no, each.f_yes, each.changed)))
         console.print(table, markup=False)
+    console.print(
+        f"log             {found.n_events:,} events, digest {found.log_digest}", highlight=False, soft_wrap=True
+    )
     for warning in found.warnings:
         console.print(f"Warning: {warning}.", highlight=False, markup=False)
 

@@ -59,10 +59,11 @@ class Learner(ABC, Generic[R]):
         Reading it may close an epoch whose last answer has come, and so take as long as that takes.
         """
 
-    def read(self) -> Callable[[], R]:
+    def read(self, closes: bool = True) -> Callable[[], R]:
         """As ``result``, in two parts: closing what is over now, then working out what it shows, by the call returned.
 
-        That call changes nothing, and may be made in another thread while the learner is asked and told.
+        That call changes nothing, and may be made in another thread while the learner is asked and told. Unless it
+        ``closes``, an epoch whose answers can still be taken back stays open: it shows what was shown before.
         """
         result = self.result
         return lambda: result

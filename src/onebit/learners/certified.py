@@ -173,8 +173,9 @@ class CertifiedLearner(Learner[CertifiedResult]):
     def result(self) -> CertifiedResult:
         return self.read()()
 
-    def read(self) -> Callable[[], CertifiedResult]:
-        self._settle()
+    def read(self, closes: bool = True) -> Callable[[], CertifiedResult]:
+        if closes:
+            self._settle()
         n_cant_tell = sum(answer is Answer.CANT_TELL for answer in self._ledger.answers)
         counts = {
             "status": self._status,

@@ -166,9 +166,14 @@ def _verify(report: Report, study: str | None) -> str:
             " This draws every question again from the table and the seed, and recomputes the certificate "
             f"independently of the learner ({where}):</p><pre><code>{escape(command)}</code></pre><p>"
         )
+    log = (
+        ""
+        if report.log_digest is None
+        else f"Log: {report.n_events:,} events, digest <code>{escape(report.log_digest)}</code>. "
+    )
     return (
         f'<section><h2>How to verify it</h2><p>{how}</p><p class="soft">{escape(facts)}. '
-        f"The digest of the table (sha256): <code>{escape(report.digest)}</code>. "
+        f"The digest of the table (sha256): <code>{escape(report.digest)}</code>. {log}"
         f"onebit {escape(__version__)}.</p></section>"
     )
 

@@ -52,8 +52,9 @@ class Report:
     ``chosen`` has several names where models predict the same on every item, and none where the learner has not chosen.
     ``survivors`` and the leaderboard are what only the certified learner knows. ``simulated``: the answers come from
     the truth in the table, not from people; ``excess`` is the true excess error, where the truth is known. In
-    follow-up, one more label was asked about ``n_checks`` items after their yes, and ``n_contradicted`` of these got a
-    yes as well.
+    follow-up, one more label was asked in ``n_checks`` rounds to test what the protocol assumes, and ``n_contradicted``
+    of these contradicted it. The log that all of this is from had ``n_events`` events, for which ``log_digest`` stands;
+    both are None where there is no log.
     """
 
     setting: Setting
@@ -81,6 +82,8 @@ class Report:
     course: tuple[Point, ...] = ()
     leaderboard: tuple[Entry, ...] = ()
     prices: tuple[Price, ...] = ()
+    n_events: int | None = None
+    log_digest: str | None = None
 
 
 def as_json(report: Report) -> dict[str, Any]:

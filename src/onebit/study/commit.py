@@ -5,38 +5,39 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 
+from onebit.study.chain import Chain, Head
 from onebit.study.events import Event
 
 
 class GroupCommit:
     """Writes events in the order in which they were put; whoever waits first writes for all who wait by then.
 
-    A write that fails raises in everyone who waits for it. Its events stay, in order, before those that come later: the
-    next who waits tries again.
+    They are linked when they are put, after the ``head`` of the log. A write that fails raises in everyone who waits
+    for it. Its texts stay, in order, before those that come later: the next who waits tries again with the same ones.
     """
 
-    def __init__(self, write: Callable[[int, Sequence[Event]], None], n_written: int) -> None:
+    def __init__(self, write: Callable[[int, Sequence[str]], None], head: Head) -> None:
         self._write = write
-        self._queue: list[Event] = []
-        self._n_written = n_written
-        self._n_put = n_written
+        self._queue: list[tuple[str, Head]] = []
+        self._chain = Chain(head)
+        #: Where the log ends that is durable.
+        self.head = head
         self._queue_lock, self._write_lock = threading.Lock(), threading.Lock()
 
     def put(self, events: Sequence[Event]) -> int:
         """Queue events; the ticket to wait with. Who puts must hold a lock that puts what happened in order."""
         with self._queue_lock:
-            self._queue.extend(events)
-            self._n_put += len(events)
-            return self._n_put
+            self._queue.extend((self._chain.link(event), self._chain.head) for event in events)
+            return self._chain.head.n_events
 
     def wait(self, ticket: int) -> None:
         """Return when everything up to the ticket is durable."""
         with self._write_lock:
-            if self._n_written >= ticket:
+            if self.head.n_events >= ticket:
                 return
             with self._queue_lock:
                 batch = self._queue[:]
-            self._write(self._n_written, batch)
+            self._write(self.head.n_events, [text for text, _ in batch])
             with self._queue_lock:
                 del self._queue[: len(batch)]
-            self._n_written += len(batch)
+            self.head = batch[-1][1]

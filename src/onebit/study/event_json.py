@@ -266,6 +266,7 @@ def _created(read: Reader) -> Created:
         kind=kind,
         simulated=read.flag("simulated"),
         about=read.text("about"),
+        shown=read.text("shown"),
         version=version,
     )
 

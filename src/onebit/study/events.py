@@ -44,7 +44,8 @@ class Created:
     """The first event: what the run was created with.
 
     ``overlap`` is the number of raters who answer each question. ``simulated``: answers come from the truth in the
-    table, not from people. ``about`` is the digest of what raters are told and shown.
+    table, not from people. ``about`` is the digest of what raters are told, ``shown`` that of the items as they are
+    shown; of a run at the terminal the latter covers ids and truth too.
     """
 
     setting: Setting | TrainingSetting
@@ -54,6 +55,7 @@ class Created:
     kind: Kind = "selection"
     simulated: bool = False
     about: str = ""
+    shown: str = ""
     version: int = VERSION
 
     @property
@@ -179,7 +181,7 @@ class Closed:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The run ended, with what is known at its end; only disputes may follow."""
+    """The run ended, with what is known at its end; what follows (disputes, late votes, checks) changes nothing."""
 
     status: RunStatus
     summary: Mapping[str, Any]
@@ -219,6 +221,11 @@ def check_same(found: Created, wanted: Created) -> None:
     ):
         for field in fields(a):
             was, now = getattr(a, field.name), getattr(b, field.name)
+            if was != now and field.name == "shown":
+                raise InvalidInputError(
+                    "the log belongs to another run: the items have other ids, shown columns or right labels than when "
+                    "it began. Give the table and the columns it was created with, or another place"
+                )
             if was != now and field.name not in ("table", "setting"):
                 raise InvalidInputError(
                     f"the log belongs to another {what}: its {field.name.replace('_', ' ')} is {was}, and now it is "

@@ -12,8 +12,10 @@ from typing import Any, Literal
 from onebit.errors import InvalidInputError
 from onebit.records import Answer
 from onebit.study.about import about_from_json
+from onebit.study.chain import AFTER, Chain, Unchain
 from onebit.study.event_json import to_json
-from onebit.study.events import Answered, Asked, Checked, Created, Event, LogError, Undone
+from onebit.study.events import Asked, Checked, Created, Event, LogError
+from onebit.study.fold import fold
 from onebit.study.items import Items
 from onebit.study.learners import table_rows
 from onebit.study.store import Store, read_log
@@ -31,8 +33,9 @@ def export_study(storage: str, name: str, path: str | Path, what: What = "labels
     """Write a study's labels or log to a new file; how many rows it has.
 
     *Labels*: one row for each question that has an answer. *Log*: one row for each event; in JSONL the events
-    themselves. ``anonymous`` replaces raters by numbers and leaves out tokens. In CSV, texts that a spreadsheet would
-    run as formulas are given an apostrophe.
+    themselves, with their chain. ``anonymous`` replaces raters by numbers and leaves out tokens, and with them the
+    chain, which is of what was left out too. In CSV, texts that a spreadsheet would run as formulas are given an
+    apostrophe.
     """
     file = Path(path)
     if file.suffix.lower() not in FORMATS:
@@ -42,14 +45,14 @@ def export_study(storage: str, name: str, path: str | Path, what: What = "labels
     with Store(storage) as store:
         entry = store.entry(name)
         with store.reading() as connection:
-            log = list(read_log(connection, entry.id))
+            log = list(read_log(connection, entry.id, Unchain()))
         hide = _Raters(anonymous)
         events = [event for *_, event in log]
         lines = _Lines(events, Items(store, entry.id, about_from_json(entry.about)), hide)
         if what == "labels":
             return _write(file, lines.labels(), LABEL_COLUMNS)
         if file.suffix.lower() == ".jsonl":
-            return _write(file, ({"seq": n, "written_at": at, **hide.in_json(to_json(e))} for n, at, e in log), ())
+            return _write(file, _linked(log, hide), ())
         return _write(file, (lines.of_log(*each) for each in log), (*LOG_COLUMNS, "details"))
 
 
@@ -57,17 +60,26 @@ class _Raters:
     """Raters as they are, or numbered in the order in which they came."""
 
     def __init__(self, anonymous: bool) -> None:
-        self._anonymous = anonymous
+        self.anonymous = anonymous
         self._numbers: dict[str, str] = {}
 
     def name(self, rater: str | None) -> str | None:
-        if rater is None or not self._anonymous:
+        if rater is None or not self.anonymous:
             return rater
         return self._numbers.setdefault(rater, f"rater {len(self._numbers) + 1}")
 
     def in_json(self, event: Row) -> Row:
         shown = {key: self.name(value) if key == "rater" else value for key, value in event.items()}
-        return {key: value for key, value in shown.items() if key != "token" or not self._anonymous}
+        return {key: value for key, value in shown.items() if key != "token" or not self.anonymous}
+
+
+def _linked(log: Iterable[tuple[int, str, Event]], raters: _Raters) -> Iterator[Row]:
+    """The events themselves. Without ``seq`` and ``written_at`` a line is what the next one has the digest of."""
+    chain = Chain()
+    for seq, written_at, event in log:
+        after = {} if raters.anonymous else {AFTER: chain.head.digest}
+        yield {"seq": seq, "written_at": written_at, **raters.in_json(to_json(event)), **after}
+        chain.link(event)
 
 
 class _Lines:
@@ -82,12 +94,7 @@ class _Lines:
         self._questions = {event.question.id: event.question for event in events if isinstance(event, Asked)}
 
     def labels(self) -> Iterator[Row]:
-        answers: dict[int, Answered] = {}
-        for event in self._events:
-            if isinstance(event, Answered):
-                answers[event.question_id] = event
-            elif isinstance(event, Undone):
-                del answers[event.question_id]
+        answers = fold(self._events).answered
         for number in sorted(answers):
             question, said = self._questions[number], answers[number].answer
             row = int(self._table_row[question.item])

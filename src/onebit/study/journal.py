@@ -1,5 +1,6 @@
 """An append-only file of events, one JSON object a line: the log of a run that needs no database.
 
+Each event holds the digest of the one before (``chain``); opening the file checks that.
 What was appended is on the disk when ``append`` returns. A process that is killed while it writes leaves a torn last
 line; it was never acknowledged, and is cut off when the file is opened again. Damage anywhere else is an error.
 """
@@ -7,15 +8,14 @@ line; it was never acknowledged, and is cut off when the file is opened again. D
 from __future__ import annotations
 
 import fcntl
-import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 
 from onebit.errors import OnebitError
-from onebit.study.event_json import from_json, to_json
-from onebit.study.events import Created, Event, LogError, OtherVersionError
+from onebit.study.chain import Chain, Head, Unchain
+from onebit.study.events import Event, LogError, OtherVersionError
 
 
 class InUseError(OnebitError):
@@ -29,8 +29,8 @@ class NotWrittenError(OnebitError):
 class Journal:
     """A log in a file, open for writing by this process alone.
 
-    ``events`` is what was in it when it was opened; a new file has none. The lock is the system's own, on the open
-    file, so a process that dies lets go of it.
+    ``events`` is what was in it when it was opened; a new file has none. ``head`` is where it ends now. The lock is the
+    system's own, on the open file, so a process that dies lets go of it.
     """
 
     def __init__(self, path: str | Path) -> None:
@@ -45,7 +45,7 @@ class Journal:
             if is_new:
                 _sync_folder(self.path.parent)
             whole = self._whole_lines()
-            self.events = tuple(self._read(whole))
+            self.events, self.head = self._read(whole)
             self._end = len(whole)
         except BaseException:
             os.close(self._file)
@@ -57,7 +57,9 @@ class Journal:
         Raises NotWrittenError where that fails (the disk is full, say). Then none of them is in the log, and they may
         be appended again.
         """
-        lines = "".join(json.dumps(to_json(event), separators=(",", ":")) + "\n" for event in events).encode()
+        # The head moves when they are written, so that a second attempt writes the same.
+        chain = Chain(self.head)
+        lines = "".join(chain.link(event) + "\n" for event in events).encode()
         try:
             # A write that failed before may have left part of a line.
             os.ftruncate(self._file, self._end)
@@ -72,6 +74,7 @@ class Journal:
                 "kept. Make space, and go on"
             ) from error
         self._end += len(lines)
+        self.head = chain.head
 
     def close(self) -> None:
         """Let go of the file and its lock."""
@@ -98,23 +101,21 @@ class Journal:
             content = file.read()
         return content[: content.rfind(b"\n") + 1]
 
-    def _read(self, lines: bytes) -> list[Event]:
+    def _read(self, lines: bytes) -> tuple[tuple[Event, ...], Head]:
         events: list[Event] = []
+        unchain = Unchain()
         for number, line in enumerate(lines.splitlines(), start=1):
             try:
-                event = from_json(json.loads(line))
-                if isinstance(event, Created) != (number == 1):
-                    raise LogError("the first event, and no other, must be 'created'")
+                events.append(unchain.take(line.decode()))
             except OtherVersionError:
                 raise
             except (LogError, ValueError) as error:
                 reason = str(error) if isinstance(error, LogError) else "it is not JSON"
                 raise LogError(
-                    f"{self.path}, line {number}: {reason}. The file was damaged after it was written: restore a copy, "
+                    f"{self.path}, line {number}: {reason}. The file was changed after it was written: restore a copy, "
                     f"or keep its first {number - 1} lines and lose every answer after them"
                 ) from error
-            events.append(event)
-        return events
+        return tuple(events), unchain.head
 
 
 def _sync_folder(folder: Path) -> None:

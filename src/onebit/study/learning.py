@@ -9,10 +9,10 @@ from typing import Any
 from onebit.errors import InvalidInputError
 from onebit.randomness import given_or_fresh
 from onebit.records import ANSWERS_PER_ITEM, TrainingProtocol, TrainingSetting
-from onebit.study.about import About, about_to_json, check_gold, check_raters, described, gold_of
+from onebit.study.about import About, check_gold, check_raters, described, gold_of
 from onebit.study.events import Created, TableFacts
 from onebit.study.items import check_images
-from onebit.study.opening import open_study, storage_url
+from onebit.study.opening import create_sealed, open_study, storage_url
 from onebit.study.seeds import check_new_seed
 from onebit.study.store import Store
 from onebit.study.study import Study
@@ -90,7 +90,7 @@ def create_learning_study(
     try:
         check_new_seed(store, setting)
         blocks = training_blocks(features, in_features, transformer, data, progress)
-        return open_study(store, store.create(name, about_to_json(about), [created], blocks))
+        return open_study(store, create_sealed(store, name, created, about, blocks))
     except BaseException:
         store.close()
         raise

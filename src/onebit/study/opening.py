@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,11 +22,12 @@ from onebit.study.about import (
     described,
     gold_of,
 )
-from onebit.study.events import Created, SelectorName
+from onebit.study.events import Created, Event, SelectorName
 from onebit.study.items import check_images, facts_of, to_blocks
 from onebit.study.learners import build_selection
+from onebit.study.seal import Seal, about_digest, check_about
 from onebit.study.seeds import check_new_seed
-from onebit.study.store import Entry, Store
+from onebit.study.store import Block, Entry, Store
 from onebit.study.study import Study
 from onebit.study.tasks import build_task
 from onebit.tables.record import ModelTable, make_table, narrow
@@ -102,11 +104,20 @@ def create_study(
     store = Store(storage_url(storage))
     try:
         check_new_seed(store, setting)
-        entry = store.create(name, about_to_json(about), [created], to_blocks(models, progress))
-        return open_study(store, entry)
+        return open_study(store, create_sealed(store, name, created, about, to_blocks(models, progress)))
     except BaseException:
         store.close()
         raise
+
+
+def create_sealed(store: Store, name: str, created: Created, about: About, blocks: Iterable[Block]) -> Entry:
+    """Make a study whose first event has the digests of what raters are told and shown."""
+    told, seal = about_to_json(about), Seal()
+
+    def log() -> Iterator[Event]:
+        yield replace(created, about=about_digest(told), shown=seal.hexdigest())
+
+    return store.create(name, told, log(), seal.watch(blocks))
 
 
 def load_study(name: str, *, storage: str | None = None, read_only: bool = False) -> Study:
@@ -126,11 +137,12 @@ def open_study(store: Store, entry: Entry, read_only: bool = False) -> Study:
     """Open a study of a store, which the study then closes."""
     lock = None if read_only else store.lock(entry)
     try:
-        log = list(store.events(entry.id))
-        if not log or not isinstance(log[0], Created):
+        log = store.log(entry.id)
+        if not log.events or not isinstance(log.events[0], Created):
             raise InvalidInputError(f"the study {entry.name!r} was deleted meanwhile")
+        check_about(entry, log.events[0])
         about = about_from_json(entry.about)
-        task, snapshots = build_task(store, entry.id, log, about)
+        task, snapshots = build_task(store, entry.id, log.events, about)
         return Study(store, entry, log, about, task, lock, snapshots)
     except BaseException:
         if lock is not None:

@@ -194,6 +194,9 @@ class _Replay:
                 self._closings.append(closing)
             case Answered() | Undone() | Finished():
                 self._ask_again()
+                if isinstance(event, Finished):
+                    # Whoever wrote this had looked, and what was over is closed.
+                    self.recorder.learner.read()
                 self.recorder._apply(event)
 
     def end(self) -> Recorder:

@@ -14,7 +14,7 @@ def check_new_seed(store: Store, setting: Setting | TrainingSetting) -> None:
         return
     for entry in store.entries():
         try:
-            created = next(store.events(entry.id), None)
+            created = store.first_event(entry.id)
         except LogError:
             # A study that this version does not read asks nothing any more.
             continue

@@ -10,6 +10,7 @@ from onebit.learners.statement import CertifiedResult
 from onebit.learners.training.learner import TrainingResult, missing_label
 from onebit.records import RunStatus, Setting, TrainingSetting
 from onebit.study.about import About
+from onebit.study.chain import Head
 from onebit.study.events import Created
 from onebit.study.quality import Quality, RaterQuality, warnings
 
@@ -19,7 +20,8 @@ class StudyStatus:
     """The state of a study.
 
     No model is ahead of ``chosen`` by more than ``certified_eps``, as ``promise`` says; ``survivors`` may be the best.
-    ``forecast`` is how many more answers are needed: low, middle, high. Values that are not known yet are None.
+    ``forecast`` is how many more answers are needed: low, middle, high. Values that are not known yet are None. The
+    log has ``n_events`` events, for which ``log_digest`` stands.
     """
 
     name: str
@@ -37,6 +39,8 @@ class StudyStatus:
     forecast: tuple[float, float, float] | None
     raters: tuple[RaterQuality, ...]
     warnings: tuple[str, ...]
+    n_events: int
+    log_digest: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,7 @@ class LearningStatus:
     the last audit. ``recent_accuracy`` estimates it without a promise, and ``progress`` has that estimate for numbers
     of answers so far. ``n_verified`` labels were confirmed; ``yes_rate`` is the share of yes among the last answers. Of
     ``n_asked_to_end`` items that were asked about until the last label, ``n_without_label`` have none of the labels.
+    The log has ``n_events`` events, for which ``log_digest`` stands.
     """
 
     name: str
@@ -70,22 +75,30 @@ class LearningStatus:
     progress: tuple[tuple[int, float], ...]
     raters: tuple[RaterQuality, ...]
     warnings: tuple[str, ...]
+    n_events: int
+    log_digest: str
 
 
 def status_of(
-    name: str, created: Created, about: About, result: Result, n_open: int, quality: Quality
+    name: str, created: Created, about: About, result: Result, n_open: int, quality: Quality, head: Head
 ) -> StudyStatus | LearningStatus:
     """Put together what the learner knows and what is known about raters."""
     setting = created.setting
     if isinstance(setting, TrainingSetting):
         if not isinstance(result, TrainingResult):
             raise TypeError(f"the result of a learning study is {type(result).__name__}")
-        return _learning_status(name, created, setting, result, n_open, quality)
-    return _selection_status(name, created, setting, about, result, n_open, quality)
+        return _learning_status(name, created, setting, result, n_open, quality, head)
+    return _selection_status(name, created, setting, about, result, n_open, quality, head)
 
 
 def _learning_status(
-    name: str, created: Created, setting: TrainingSetting, result: TrainingResult, n_open: int, quality: Quality
+    name: str,
+    created: Created,
+    setting: TrainingSetting,
+    result: TrainingResult,
+    n_open: int,
+    quality: Quality,
+    head: Head,
 ) -> LearningStatus:
     raters, missing = quality.raters(), missing_label(result.n_without_label, result.n_asked_to_end)
     return LearningStatus(
@@ -111,11 +124,20 @@ def _learning_status(
         raters=raters,
         # Answers are taken to be right, so any error that is sure is worth a word.
         warnings=(*warnings(raters, 0.0, 0.0, created.overlap), *([] if missing is None else [missing])),
+        n_events=head.n_events,
+        log_digest=head.digest,
     )
 
 
 def _selection_status(
-    name: str, created: Created, setting: Setting, about: About, result: Result, n_open: int, quality: Quality
+    name: str,
+    created: Created,
+    setting: Setting,
+    about: About,
+    result: Result,
+    n_open: int,
+    quality: Quality,
+    head: Head,
 ) -> StudyStatus:
     # What is known of a run that was suspended rests on what was found not to hold.
     is_shown = result.status is not RunStatus.SUSPENDED
@@ -138,6 +160,8 @@ def _selection_status(
         forecast=None if forecast is None else (forecast.low, forecast.middle, forecast.high),
         raters=raters,
         warnings=tuple(warnings(raters, setting.f_no, setting.f_yes, created.overlap)),
+        n_events=head.n_events,
+        log_digest=head.digest,
     )
 
 

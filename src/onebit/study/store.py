@@ -16,9 +16,9 @@ from sqlalchemy.exc import IntegrityError
 
 from onebit.errors import InvalidInputError
 from onebit.study import schema
+from onebit.study.chain import Chain, Head, Unchain
 from onebit.study.database import StoreError, connect, explained, hidden_password, writing
-from onebit.study.event_json import from_json, to_json
-from onebit.study.events import Created, Event, LogError, OtherVersionError
+from onebit.study.events import Event, LogError, OtherVersionError
 from onebit.study.journal import InUseError
 from onebit.study.locks import Lock, take_lock
 
@@ -37,6 +37,14 @@ class Entry:
     created_at: str
     about: dict[str, Any]
     n_events: int
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The events of a study, and where they end."""
+
+    events: list[Event]
+    head: Head
 
 
 class Store:
@@ -62,8 +70,8 @@ class Store:
         known = ", ".join(entry.name for entry in entries) or "none"
         raise InvalidInputError(f"there is no study {name!r} in {hidden_password(self.url)}; there are: {known}")
 
-    def create(self, name: str, about: dict[str, Any], log: Sequence[Event], blocks: Iterable[Block]) -> Entry:
-        """Make a study, all at once or not at all."""
+    def create(self, name: str, about: dict[str, Any], log: Iterable[Event], blocks: Iterable[Block]) -> Entry:
+        """Make a study, all at once or not at all. The log is gone through after the blocks, so it may tell of them."""
         if not name.strip():
             raise InvalidInputError("a study needs a name")
         now = _now()
@@ -79,8 +87,9 @@ class Store:
             for kind, number, data in blocks:
                 block = {"study_id": study_id, "kind": kind, "number": number, "data": data}
                 connection.execute(insert(schema.blocks), block)
-            self._insert(connection, study_id, 0, [json.dumps(to_json(event)) for event in log])
-        return Entry(study_id, name, now, about, len(log))
+            chain = Chain()
+            self._insert(connection, study_id, 0, [chain.link(event) for event in log])
+        return Entry(study_id, name, now, about, chain.head.n_events)
 
     def delete(self, name: str) -> None:
         """Remove a study with its log; InUseError while somebody writes to it."""
@@ -104,18 +113,25 @@ class Store:
             )
         return lock
 
-    def events(self, study_id: int) -> Iterator[Event]:
-        """The log from its start; LogError where an event is missing or damaged."""
+    def log(self, study_id: int) -> Log:
+        """The whole log; LogError where an event is missing, damaged or does not follow the one before."""
+        unchain = Unchain()
         with self.reading() as connection:
-            for *_, event in read_log(connection, study_id):
-                yield event
+            events = [event for *_, event in read_log(connection, study_id, unchain)]
+        return Log(events, unchain.head)
 
-    def append(self, study_id: int, first: int, events: Sequence[Event]) -> None:
-        """Write events number ``first`` and on; they are durable when this returns.
+    def first_event(self, study_id: int) -> Event:
+        """How a study began; LogError where that cannot be read."""
+        with self.reading() as connection:
+            for *_, event in read_log(connection, study_id, Unchain()):
+                return event
+        raise LogError("the study has no log; restore a backup")
+
+    def append(self, study_id: int, first: int, texts: Sequence[str]) -> None:
+        """Write events number ``first`` and on, as a ``Chain`` linked them; they are durable when this returns.
 
         NotWrittenError, and nothing is written, if the store cannot; InUseError if another writer was quicker.
         """
-        texts = [json.dumps(to_json(event), separators=(",", ":")) for event in events]
         try:
             with self.writing() as connection:
                 self._insert(connection, study_id, first, texts)
@@ -211,18 +227,16 @@ class Store:
         return [tuple(row) for row in found] == [(event, self._writer) for event in texts]
 
 
-def read_log(connection: Connection, study_id: int) -> Iterator[tuple[int, str, Event]]:
+def read_log(connection: Connection, study_id: int, unchain: Unchain) -> Iterator[tuple[int, str, Event]]:
     """The log of a study over an open connection: numbers, when they were written, events."""
     table = schema.events
     query = select(table.c.seq, table.c.written_at, table.c.event).where(table.c.study_id == study_id)
     with connection.execution_options(yield_per=AT_A_TIME).execute(query.order_by(table.c.seq)) as rows:
         for expected, (seq, written_at, content) in enumerate(rows):
             try:
-                event = from_json(json.loads(content))
                 if seq != expected:
                     raise LogError(f"event {expected} is missing")
-                if isinstance(event, Created) != (seq == 0):
-                    raise LogError("the first event, and no other, must be 'created'")
+                event = unchain.take(content)
             except OtherVersionError:
                 raise
             except (LogError, ValueError) as error:

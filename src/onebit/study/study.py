@@ -22,6 +22,7 @@ from onebit.errors import InvalidInputError, OnebitError, check_count
 from onebit.records import Answer, Question, Status
 from onebit.study.about import About
 from onebit.study.cards import Card, Desk, Given, NotYoursError, check_rater, majority
+from onebit.study.chain import Head
 from onebit.study.checks import Checks
 from onebit.study.commit import GroupCommit
 from onebit.study.events import (
@@ -44,7 +45,7 @@ from onebit.study.locks import Lock
 from onebit.study.quality import Quality
 from onebit.study.recorder import replay
 from onebit.study.status import LearningStatus, StudyStatus, status_of, summary_of
-from onebit.study.store import Entry, Store
+from onebit.study.store import Entry, Log, Store
 from onebit.study.tasks import Task
 from onebit.study.training import Snapshots
 
@@ -87,14 +88,14 @@ class Study:
         self,
         store: Store,
         entry: Entry,
-        log: list[Event],
+        log: Log,
         about: About,
         task: Task,
         lock: Lock | None,
         snapshots: Snapshots | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        created = log[0]
+        created = log.events[0]
         if not isinstance(created, Created):
             raise InvalidInputError(f"the log of {entry.name!r} does not begin with its creation; restore a backup")
         self.name, self.created, self.about = entry.name, created, about
@@ -102,15 +103,15 @@ class Study:
         self.task = task
         self._store, self._entry, self._clock, self._snapshots = store, entry, clock, snapshots
         self._lock, self._writer_lock = threading.RLock(), lock
-        self._recorder = replay(log, task.learner)
+        self._recorder = replay(log.events, task.learner)
         self._desk = Desk(created.overlap, about.lease_seconds)
-        self._desk.resume(log, clock())
+        self._desk.resume(log.events, clock())
         self._quality = Quality()
-        for event in log:
+        for event in log.events:
             self._quality.take(event)
         self._checks = Checks(about, task, created.setting.seed)
         self._batch: list[Event] = []
-        self._commit = GroupCommit(lambda first, events: store.append(entry.id, first, events), len(log))
+        self._commit = GroupCommit(lambda first, texts: store.append(entry.id, first, texts), log.head)
         self._tells_raters_apart = created.overlap > 1 or about.has_checks
 
     def ask(self, rater: str | None = None) -> Offer | Status:
@@ -183,7 +184,13 @@ class Study:
         """What is known now, in the names of models and raters."""
         result = self.result
         with self._lock:
-            return status_of(self.name, self.created, self.about, result, len(self._recorder.open), self._quality)
+            n_open = len(self._recorder.open)
+            return status_of(self.name, self.created, self.about, result, n_open, self._quality, self.head)
+
+    @property
+    def head(self) -> Head:
+        """Where the log ends that is durable; who only reads knows where it ended when it was read."""
+        return self._commit.head
 
     @property
     def predictions(self) -> NDArray[np.integer]:
@@ -232,7 +239,6 @@ class Study:
                 yield
             finally:
                 batch, self._batch = self._batch, []
-                # Who only reads sees epochs close that the writer will find closed too.
                 writes = self._writer_lock is not None
                 ticket = self._commit.put(batch) if writes else 0
                 snapshot = self._snapshots.due() if writes and self._snapshots is not None else None
@@ -326,7 +332,8 @@ class Study:
     def _read(self) -> Callable[[], Any]:
         """What works the result out: that takes a while, and needs no lock, so that raters do not wait for it."""
         with self._step(reads_only=True):
-            read = self.task.learner.read()
+            # Who only reads may not see an epoch closed whose answers the writer can still have taken back.
+            read = self.task.learner.read(closes=self._writer_lock is not None)
             self._recorder.note_epochs()
             self._note(*self._recorder.drain())
         return read

@@ -16,6 +16,8 @@ from onebit.errors import InvalidInputError
 ABSTAINS = -1
 #: Items at and above which a column is asked whether it is a model at all; fewer can be anything.
 ENOUGH_TO_TELL = 20
+#: Items whose names and texts are put into a digest at a time.
+AT_A_TIME = 65_536
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +57,15 @@ class ModelTable:
     def shown(self, item: int) -> dict[str, str]:
         """What a rater is shown of an item: the columns that were asked for; an empty cell is an empty text."""
         return {name: column[item].as_py() or "" for name, column in self._show.items()}
+
+    def items_digest(self) -> str:
+        """sha256 of what ``digest`` leaves out: the items' own names, what is shown of them, and the truth."""
+        digest = hashlib.sha256(json.dumps(list(self._show)).encode())
+        for column in (self._ids, *self._show.values()):
+            for first in range(0, 0 if column is None else self.n_items, AT_A_TIME):
+                digest.update(json.dumps(column.slice(first, AT_A_TIME).to_pylist()).encode())
+        digest.update(b"" if self.truth is None else self.truth.astype("<i8").tobytes())
+        return digest.hexdigest()
 
     def accuracy(self) -> NDArray[np.float64]:
         """The share of items on which each model is right; shape (N,). Needs the truth."""

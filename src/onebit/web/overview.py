@@ -131,7 +131,14 @@ class Watcher:
         )
         # The learner counts the answers of an epoch when it closes; owners count those that came.
         n_cant_tell = sum(answer is Answer.CANT_TELL for answer in answers)
-        return replace(report, answers=len(answers), cant_tell=n_cant_tell)
+        head = self._study.head
+        return replace(
+            report,
+            answers=len(answers),
+            cant_tell=n_cant_tell,
+            n_events=head.n_events,
+            log_digest=head.digest,
+        )
 
     def _rater_rows(self, status: StudyStatus | LearningStatus) -> tuple[RaterRow, ...]:
         return rater_rows(status.raters, self._follower.agreement())

@@ -124,7 +124,7 @@ def test_verify_fails_where_an_answer_was_changed(folder: Path) -> None:
     connection.execute("""UPDATE events SET event = replace(event, '"answer":"yes"', '"answer":"no"')""")
     connection.commit()
     connection.close()
-    assert "does not belong" in " ".join(run("verify", "s", fails=True).stdout.split())
+    assert "does not follow the event before it" in " ".join(run("verify", "s", fails=True).stdout.split())
 
 
 def test_answering_at_a_terminal(folder: Path) -> None:

@@ -18,6 +18,7 @@ from tests.unit.study.runs import PREDICTIONS, TRUTH
 from onebit.errors import InvalidInputError
 from onebit.study.audit import verify_study
 from onebit.study.backup import backup
+from onebit.study.chain import Unchain
 from onebit.study.database import StoreError
 from onebit.study.export import export_study
 from onebit.study.gold import split_gold
@@ -134,13 +135,13 @@ def test_a_backup_is_of_one_moment_and_can_be_used(tmp_path: Path, storage: str,
         stop.set()
         thread.join()
     with Store(storage) as store:
-        log = list(store.events(1))
+        log = store.log(1).events
     for i in range(5):
         url = f"sqlite:///{tmp_path}/copy {i}.db"
         with load_study("s", storage=url) as copied:
             assert copied.item(0).shown == {"text": "=cmd()"}
         with Store(url) as store:
-            part = list(store.events(1))
+            part = store.log(1).events
         assert part == log[: len(part)]
     assert not list(tmp_path.glob("*.part*"))
     with pytest.raises(InvalidInputError, match="there already"):
@@ -256,3 +257,13 @@ def test_images_elsewhere_are_refused(tmp_path: Path, storage: str, path: str) -
 def test_predictions_as_an_array_must_be_whole_numbers(storage: str) -> None:
     with pytest.raises(InvalidInputError, match="whole numbers"):
         create_study(np.zeros((2, 3)), "s", storage=storage, eps=0.1)
+
+
+def test_an_exported_log_carries_its_chain(tmp_path: Path, storage: str, study: Study) -> None:
+    answer(study, 30)
+    export_study(storage, "s", tmp_path / "log.jsonl", "log")
+    unchain = Unchain()
+    for line in (tmp_path / "log.jsonl").read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        unchain.take(json.dumps({key: value for key, value in row.items() if key not in ("seq", "written_at")}))
+    assert unchain.head == study.head

@@ -14,7 +14,18 @@ from tests.unit.study.runs import PREDICTIONS, TRUTH
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuestionError
 from onebit.records import Answer, RunStatus, Status
 from onebit.study.cards import NotYoursError
-from onebit.study.events import Answered, CheckAnswered, Checked, Disputed, Event, Finished, Offered, Undone, Voted
+from onebit.study.events import (
+    Answered,
+    CheckAnswered,
+    Checked,
+    Closed,
+    Disputed,
+    Event,
+    Finished,
+    Offered,
+    Undone,
+    Voted,
+)
 from onebit.study.opening import create_study, load_study
 from onebit.study.quality import RaterQuality, majority_rate, rate, warnings
 from onebit.study.status import StudyStatus
@@ -57,7 +68,7 @@ class Desk:
 
     def log(self, *kinds: type[Event]) -> list[Event]:
         with Store(self.storage) as store:
-            return [event for event in store.events(1) if isinstance(event, kinds)]
+            return [event for event in store.log(1).events if isinstance(event, kinds)]
 
 
 @pytest.fixture
@@ -438,3 +449,24 @@ def test_what_cannot_be_is_refused_before_anything_is_written(
 def test_storage_that_is_none(url: str, said: str) -> None:
     with pytest.raises(InvalidInputError, match=said):
         load_study("s", storage=url)
+
+
+def test_who_only_reads_does_not_see_an_epoch_closed_that_is_open(storage: str) -> None:
+    desk = Desk(storage)
+    learner: Any = desk.study.task.learner
+    offer = desk.offer("ann")
+    while learner._asking.epoch.unsettled:
+        offer = desk.offer("ann")
+        desk.study.tell(offer, truth(offer))
+    n_closed = len(desk.log(Closed))
+    with load_study("s", storage=storage, read_only=True) as looking:
+        seen = looking.status()
+        assert isinstance(seen, StudyStatus)
+        assert len(looking.task.learner.closings) == n_closed  # type: ignore[attr-defined]
+    # The last answer of the epoch was not used yet, by anybody.
+    assert desk.study.undo(offer) is Undo.UNDONE
+    with load_study("s", storage=storage, read_only=True) as looking:
+        again = looking.status()
+        assert isinstance(again, StudyStatus)
+        assert (again.certified_eps, again.survivors, again.chosen) == (seen.certified_eps, seen.survivors, seen.chosen)
+    desk.study.close()

@@ -110,6 +110,8 @@ STATUS = LearningStatus(
     progress=(),
     raters=(),
     warnings=(),
+    n_events=9,
+    log_digest="d",
 )
 
 

@@ -12,7 +12,7 @@ its course does not hang on the last bit of a floating-point number.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import get_args
 
@@ -228,7 +228,15 @@ class TrainingLearner(Learner[TrainingResult]):
 
     @property
     def result(self) -> TrainingResult:
-        self._settle()
+        return self.read()()
+
+    def read(self, closes: bool = True) -> Callable[[], TrainingResult]:
+        if closes:
+            self._settle()
+        result = self._result_now()
+        return lambda: result
+
+    def _result_now(self) -> TrainingResult:
         auditing = self._audited or (self._epoch is not None and self._epoch.plan.audits)
         answers = [each for each in self._ledger.answers[-RECENT:] if each is not None]
         return TrainingResult(

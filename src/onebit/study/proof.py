@@ -1,0 +1,139 @@
+"""A selection held against its log: replayed by the learner, and recomputed by code that shares nothing with it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from onebit.errors import OnebitError
+from onebit.estimate.certificate import Verdict
+from onebit.estimate.certificate import verify as verify_certificate
+from onebit.learners.base import Learner, Result
+from onebit.learners.statement import CertifiedResult
+from onebit.study.events import Event, Finished
+from onebit.study.fold import Course, fold
+from onebit.study.json_reader import shown
+from onebit.study.learners import Selection
+from onebit.study.recorder import replay
+
+#: The certified eps is recomputed to 1e-4, and may have been rounded there either way.
+TOLD_TO = 2e-4
+#: Numbers that differ by this share of them are the same: the last bits of a sum are the processor's.
+CLOSE = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Proof:
+    """What a log shows, and sentences on what is wrong with it.
+
+    ``course`` is what is in force, ``result`` what the learner says, ``verdict`` the certificate recomputed; each is
+    None where it could not be had.
+    """
+
+    problems: list[str]
+    course: Course | None = None
+    result: Result | None = None
+    verdict: Verdict | None = None
+
+
+def replayed(log: Sequence[Event], learner: Learner[Any]) -> Proof:
+    """Fold a log, and replay it into a fresh learner."""
+    try:
+        course = fold(log)
+        replay(log, learner)
+    except OnebitError as error:
+        return Proof([str(error)])
+    return Proof([], course, learner.read(closes=False)())
+
+
+def prove_selection(
+    log: Sequence[Event], selection: Selection, progress: Callable[[int, int], None] | None = None
+) -> Proof:
+    """Replay a selection and, with the certified learner, recompute its certificate."""
+    found = replayed(log, selection.learner)
+    course, result = found.course, found.result
+    if course is None or not isinstance(result, CertifiedResult):
+        return found
+    verdict = verify_certificate(
+        course.created.selection,
+        selection.predictions,
+        course.created.table.n_labels,
+        course.records,
+        course.questions,
+        course.answers,
+        course.closings,
+        progress,
+    )
+    problems = [*verdict.problems, *(_disagreements(verdict, result) if verdict.ok else ())]
+    return Proof(problems, course, result, verdict)
+
+
+def _disagreements(verdict: Verdict, result: CertifiedResult) -> list[str]:
+    """Where the learner says something else than the certificate recomputed."""
+    problems = differences(
+        "the learner",
+        {
+            "chosen": list(result.names),
+            "survivors": list(result.survivors),
+            "rounds": result.n_rounds,
+            "free rounds": result.n_free_rounds,
+            "answers": result.n_answers,
+        },
+        {
+            "chosen": list(verdict.names),
+            "survivors": list(verdict.survivors),
+            "rounds": verdict.n_rounds,
+            "free rounds": verdict.n_free_rounds,
+            "answers": verdict.n_answers,
+        },
+    )
+    eps = result.achieved_eps
+    if eps is None or not eps >= verdict.certified_eps - TOLD_TO:
+        problems.append(f"the learner says that the certified eps is {eps}; recomputed it is {verdict.certified_eps}")
+    return problems
+
+
+def end_differences(finished: Finished | None, result: Result, summary: Mapping[str, Any]) -> list[str]:
+    """Where the end of a log says something else than was recomputed."""
+    if finished is None:
+        return []
+    told = {"status": finished.status.name.lower(), "summary": finished.summary}
+    return differences("the end of the log", told, {"status": result.status.name.lower(), "summary": summary})
+
+
+def differences(what: str, told: Any, found: Any, at: str = "") -> list[str]:
+    """Sentences on where two pieces of JSON differ; ``what`` says ``told``, and ``found`` was recomputed.
+
+    >>> differences("the report", {"eps": 0.1, "n": 3}, {"eps": 0.2, "n": 3})
+    ['the report says that eps is 0.1; recomputed it is 0.2']
+    """
+    if isinstance(told, Mapping) and isinstance(found, Mapping):
+        names = sorted({*told, *found}, key=str)
+        return [
+            sentence
+            for name in names
+            for sentence in differences(what, told.get(name, _NONE), found.get(name, _NONE), f"{at} {name}".strip())
+        ]
+    if isinstance(told, list | tuple) and isinstance(found, list | tuple) and len(told) == len(found):
+        pairs = enumerate(zip(told, found, strict=True))
+        each = (differences(what, a, b, f"{at} {place}".strip()) for place, (a, b) in pairs)
+        return next((sentences for sentences in each if sentences), [])
+    if _is_same(told, found):
+        return []
+    return [f"{what} says that {at or 'it'} is {shown(told)}; recomputed it is {shown(found)}"]
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "missing"
+
+
+_NONE = _Missing()
+
+
+def _is_same(told: Any, found: Any) -> bool:
+    if isinstance(told, float | int) and isinstance(found, float | int) and bool not in (type(told), type(found)):
+        return math.isclose(told, found, rel_tol=CLOSE, abs_tol=CLOSE)
+    return type(told) is type(found) and bool(told == found)
