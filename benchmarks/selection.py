@@ -61,7 +61,7 @@ MILLION = "one-shot, stream, a million rounds"
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """A table: what the distinct models say (N, n), whether that is right, and the truth (n,)."""
+    """A table: what the models say (N, n), whether that is right, and the truth (n,)."""
 
     hypotheses: PredictionTable
     said: np.ndarray
@@ -84,13 +84,12 @@ class Outcome:
 
 @lru_cache(maxsize=1)
 def problem(name: str) -> Problem:
-    """The table ``name``, each of several equal models once."""
+    """The table ``name``, with models that are equal on it: on a stream they are not taken for one."""
     table = prediction_table(name)
     if table is None:
         raise FileNotFoundError(name)
     predictions, truth, n_labels = table
-    first, _ = PredictionTable(predictions, n_labels).equal_rows()
-    said = predictions[first].astype(np.int64)
+    said = predictions.astype(np.int64)
     return Problem(PredictionTable(said, n_labels), said, said == truth, truth.astype(np.int64))
 
 

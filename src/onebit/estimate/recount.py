@@ -34,7 +34,7 @@ def refutes_one_label(n_checks: int, n_contradicted: int) -> bool:
     p = np.array(OTHER_RATES)
     log_odds = n_contradicted * np.log(p / TOLERATED_RATE)
     log_odds += (n_checks - n_contradicted) * np.log((1 - p) / (1 - TOLERATED_RATE))
-    return bool(logsumexp(log_odds) - np.log(p.size) >= np.log(ALARM_ODDS))
+    return n_contradicted > 1 and bool(logsumexp(log_odds) - np.log(p.size) >= np.log(ALARM_ODDS))
 
 
 def luck_of_errors(n_differ: Ints, log_odds: float, f_no: float, f_yes: float) -> Floats:

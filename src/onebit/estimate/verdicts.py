@@ -45,11 +45,11 @@ def one_label_is_refuted(n_checks: int, n_contradicted: int) -> bool:
 
     The mean over the alternatives p of (p / r)^k ((1 - p) / (1 - r))^(n - k), with r the rate that is tolerated, is a
     supermartingale while checks are contradicted at most at that rate. So it ever reaches 1 / FALSE_ALARM with at most
-    that probability, however often one looks.
+    that probability, however often one looks. One contradiction is never enough: it may be a slip.
 
-    >>> one_label_is_refuted(8, 2), one_label_is_refuted(20, 1)
-    (True, False)
+    >>> one_label_is_refuted(12, 2), one_label_is_refuted(13, 2), one_label_is_refuted(1, 1)
+    (True, False, False)
     """
     p = np.array(ALTERNATIVES)
     log_odds = n_contradicted * np.log(p / TOLERATED) + (n_checks - n_contradicted) * np.log((1 - p) / (1 - TOLERATED))
-    return bool(np.logaddexp.reduce(log_odds) - np.log(p.size) >= np.log(1 / FALSE_ALARM))
+    return n_contradicted > 1 and bool(np.logaddexp.reduce(log_odds) - np.log(p.size) >= np.log(1 / FALSE_ALARM))
