@@ -132,6 +132,16 @@ def test_a_changed_event_is_noticed(store: Store) -> None:
         store.log(entry.id)
 
 
+def test_an_event_that_became_bytes_is_noticed(tmp_path: Any) -> None:
+    with Store(f"sqlite:///{tmp_path}/studies.db") as store:
+        entry = store.create("a", {}, [created()], [])
+        append(store, entry.id, ASKED)
+        with store.writing() as connection:
+            connection.execute(text("UPDATE events SET event = CAST(event AS BLOB) WHERE seq = 1"))
+        with pytest.raises(LogError, match="event 1 of the study: it is no text"):
+            store.log(entry.id)
+
+
 def test_one_writer_at_a_time(storage: str) -> None:
     study = new_study(storage)
     with pytest.raises(InUseError, match="open elsewhere"):

@@ -19,6 +19,8 @@ from onebit.study.events import Created, Event, LogError
 #: The key under which an event holds the digest of the one before; the first event holds START.
 AFTER = "after"
 START = ""
+#: Made once: a call of json.dumps with options makes its own.
+_ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +37,7 @@ def canonical(data: Any) -> str:
     >>> canonical({"b": 1.50, "a": None})
     '{"a":null,"b":1.5}'
     """
-    return json.dumps(data, sort_keys=True, separators=(",", ":"))
+    return _ENCODER.encode(data)
 
 
 def digest_of(text: str) -> str:

@@ -236,6 +236,9 @@ def read_log(connection: Connection, study_id: int, unchain: Unchain) -> Iterato
             try:
                 if seq != expected:
                     raise LogError(f"event {expected} is missing")
+                # SQLite keeps the type with the value, and a flipped bit may change it.
+                if not isinstance(content, str):
+                    raise LogError("it is no text")
                 event = unchain.take(content)
             except OtherVersionError:
                 raise

@@ -193,6 +193,7 @@ def test_a_report_that_is_older_than_the_log_says_what_to_do(made: tuple[Path, s
     lines = whole.splitlines(keepends=True)
     log.write_bytes(b"".join(lines[: len(lines) // 2]))
     assert CliRunner().invoke(app, ["report", str(copied / "t")]).exit_code == 0
+    assert problems_of(copied) == []
     log.write_bytes(whole)
     (problem,) = problems_of(copied)
     assert problem.endswith("write it again with onebit report")

@@ -24,7 +24,6 @@ from tests.unit.study.edits import (
     more,
     of_kind,
     other,
-    places,
     renamed,
     second_answer,
     setting,
@@ -105,6 +104,38 @@ def studies(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Path, s
     return made
 
 
+@pytest.mark.parametrize("overlap", [1, 3])
+@pytest.mark.parametrize("options", [{}, {"protocol": "follow-up"}, {"population": "stream"}, {"learner": "uniform"}])
+def test_a_selection_is_verified_at_any_moment(tmp_path: Path, overlap: int, options: dict[str, Any]) -> None:
+    path = tmp_path / "s.db"
+    budget: dict[str, Any] = {"budget": 150} if "learner" in options else {}
+    with create_study(MODELS, "s", storage=url(path), eps=0.05, overlap=overlap, **options, **budget) as study:
+        assert_verified_at_any_moment(study, path)
+
+
+@pytest.mark.parametrize("protocol", ["one-shot", "follow-up"])
+def test_a_training_is_verified_at_any_moment(tmp_path: Path, protocol: Any) -> None:
+    path = tmp_path / "s.db"
+    with create_learning_study(X, "s", labels=tuple("abcd"), storage=url(path), budget=80, protocol=protocol) as study:
+        assert_verified_at_any_moment(study, path)
+
+
+def assert_verified_at_any_moment(study: Study, path: Path) -> None:
+    rng = np.random.default_rng(2)
+    for moment in range(90):
+        if moment % 15 == 0:
+            assert problems_of(path) == []
+            assert verify_study(url(path), "s").log_digest == study.head.digest
+        for rater in ("ann", "bob", "cid"):
+            offer = study.ask(rater)
+            if isinstance(offer, Status):
+                continue
+            study.tell(offer, bool(offer.label == TRUTH[offer.item]) != (rng.random() < 0.1))
+            if rng.random() < 0.1:
+                study.undo(offer)
+    assert problems_of(path) == []
+
+
 def problems_of(path: Path, digest: str | None = None) -> list[str]:
     try:
         return list(verify_study(url(path), "s", digest=digest).problems)
@@ -116,6 +147,7 @@ def problems_of(path: Path, digest: str | None = None) -> list[str]:
 
 RATERS: dict[str, Edit] = {
     "a rater's work given to a new name": Edit(renamed("bob", "zed"), only_by_digest=NO_WITNESS),
+    "a rater's work given to another": Edit(renamed("bob", "ann")),
     "a dispute of somebody else": Edit(more(event="disputed", id=3, rater="zed")),
     "a check invented": Edit(
         before_the_end(
@@ -376,4 +408,3 @@ def test_an_earlier_digest_is_on_the_way(studies: dict[str, tuple[Path, str]]) -
 
 def test_there_are_enough_edits() -> None:
     assert len(CASES) + len(STORED) >= 80
-    assert places([{"event": "a"}, {"event": "b"}], "b") == [1]
