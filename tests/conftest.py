@@ -1,15 +1,20 @@
-"""For the whole suite: what a skipped test means, and stores for the tests of studies."""
+"""For the whole suite: what a skipped test means, seeds that stay the same, and stores for the tests of studies."""
 
 from __future__ import annotations
 
+import hashlib
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from hypothesis import settings
+
+from onebit import randomness
 
 #: Lines "test id: reason"; the only tests that may be skipped when CI is set.
 ALLOWED_SKIPS = Path(__file__).with_name("allowed_skips.txt")
@@ -20,6 +25,18 @@ settings.load_profile("onebit")
 
 _skipped: list[str] = []
 _numbers = count()
+
+
+def _seed_of_the_test(n_bits: int) -> int:
+    """In place of the system's randomness: every test draws the same seeds each time it is run."""
+    test = os.environ.get("PYTEST_CURRENT_TEST", "").split(" ")[0]
+    _drawn[test] += 1
+    digest = hashlib.sha256(f"{test} {_drawn[test]}".encode()).digest()
+    return int.from_bytes(digest[:16], "big") % 2**n_bits
+
+
+_drawn: Counter[str] = Counter()
+randomness.secrets = SimpleNamespace(randbits=_seed_of_the_test)  # type: ignore[assignment]
 
 
 @pytest.fixture

@@ -184,6 +184,7 @@ def test_hostile_labels_and_columns_do_not_run(start: Start, tmp_path: Path) -> 
     columns: Any = {each: known_labels(300) for each in HOSTILE}
     new.set_input_files("#file", write_table(tmp_path / "hostile.csv", **columns))
     expect(new.locator("#show label")).to_have_count(10 + len(HOSTILE))
+    new.check("[name=protocol][value=one-shot]")
     new.click("#more summary")
     new.fill("#descriptions", f"{HOSTILE[0]}: {HOSTILE[1]}")
     new.click("#plan-button")

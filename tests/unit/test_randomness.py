@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -32,3 +35,16 @@ def test_numbers_look_uniform_and_independent() -> None:
 def test_negative_seeds_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="seed is -1"):
         generator(-1, "a")
+
+
+def test_a_fresh_seed_is_the_systems() -> None:
+    """In a process of its own, since the suite draws its seeds from the names of the tests."""
+    code = "from onebit.randomness import fresh_seed; print(*(fresh_seed() for _ in range(50)))"
+    seeds = [
+        int(seed)
+        for _ in range(2)
+        for seed in subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout.split()
+    ]
+    assert len(set(seeds)) == 100
+    assert max(seeds) > 2**52
+    assert max(seeds) < 2**53

@@ -18,8 +18,8 @@ FALSE_ALARM = 0.05
 def worst_variance(rate: float) -> float:
     """The largest variance of an answer that errs with probability at most ``rate``.
 
-    >>> worst_variance(0.1), worst_variance(0.7)
-    (0.09, 0.25)
+    >>> worst_variance(0.25), worst_variance(0.7)
+    (0.1875, 0.25)
     """
     return min(rate, 0.5) * (1 - min(rate, 0.5))
 

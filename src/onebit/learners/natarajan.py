@@ -48,7 +48,8 @@ class NatarajanLearner(Learner[NatarajanResult]):
 
     >>> from onebit import IntervalClass, Pool, UniformLearner
     >>> class_, pool = IntervalClass(n_cuts=1, n_labels=2), Pool(np.linspace(0, 1, 200))
-    >>> learner = NatarajanLearner(class_, pool, CoverPlan(20), lambda H, items: UniformLearner(H, items, 100))
+    >>> rest = lambda H, items: UniformLearner(H, items, 100)
+    >>> learner = NatarajanLearner(class_, pool, CoverPlan(20), rest, seed=0)
     >>> learner.result.n_unlabelled, learner.result.n_patterns
     (20, 38)
     """

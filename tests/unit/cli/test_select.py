@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 from tests.unit.cli.tables import write_table
+from tests.unit.study.edits import relinked
 from typer.testing import CliRunner
 
 from onebit.cli.main import app
@@ -119,7 +120,7 @@ def test_a_budget_is_a_status_with_what_was_shown(tmp_path: Path) -> None:
 
 def test_a_stream_that_ends_says_so(tmp_path: Path) -> None:
     path, _ = write_table(tmp_path, n_items=60)
-    told = selected(path, "--eps", 0.01, "--population", "stream")
+    told = selected(path, "--eps", 0.01, "--delta", 1e-9, "--population", "stream")
     assert told["status"] == "budget"
     assert told["reason"] == "the examples ran out: each of the 60 items counts once in a stream"
 
@@ -246,7 +247,9 @@ def test_people_and_simulation_are_not_mixed(tmp_path: Path) -> None:
     selected(path, "--eps", 0.01, "--budget", 30)
     log = tmp_path / "votes" / "log.jsonl"
     lines = log.read_text().splitlines()
-    log.write_text("\n".join([lines[0].replace('"simulated":true', '"simulated":false'), *lines[1:-1]]) + "\n")
+    rows = [json.loads(line) for line in lines[:-1]]
+    of_people = relinked([rows[0] | {"simulated": False}, *rows[1:]])
+    log.write_text("".join(json.dumps(row) + "\n" for row in of_people))
     with pytest.raises(InvalidInputError, match=r"votes: the answers of this run are of people so far"):
         selected(path, "--eps", 0.01, "--budget", 30)
     log.write_text("\n".join(lines[:-1]) + "\n")

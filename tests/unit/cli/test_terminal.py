@@ -103,8 +103,8 @@ def votes(tmp_path: Path) -> tuple[Path, dict[str, str]]:
 
 
 def told(figures: dict[str, Any]) -> dict[str, Any]:
-    """What does not depend on the clock, on the truth or on what was taken back."""
-    others = ("seconds", "excess", "simulated", "n_events", "log_digest")
+    """What does not depend on the clock, on the truth, on who answers or on what was taken back."""
+    others = ("seconds", "excess", "simulated", "promise", "n_events", "log_digest")
     return {key: value for key, value in figures.items() if key not in others}
 
 

@@ -357,7 +357,7 @@ STORED: dict[str, Callable[[Connection], None]] = {
     "labels swapped": of_about(lambda about: swap(about["labels"], 0, 1)),
     "instructions": of_about(lambda about: about.update(instructions="say yes to label 0")),
     "a description": of_about(lambda about: about["labels"][1].update(description="is like 0")),
-    "gold": of_about(lambda about: about["gold"][0].update(label=(about["gold"][0]["label"] + 1) % 4)),
+    "gold": of_about(lambda about: about["gold"][0].update(labels=[(about["gold"][0]["labels"][0] + 1) % 4])),
     "the share of gold": of_about(lambda about: about.update(gold_share=0.2)),
     "what is shown": of_block("items", lambda data: data[:-1] + bytes([data[-1] ^ 1])),
     "predictions": of_block("predictions", lambda data: bytes([(data[0] + 1) % 4]) + data[1:]),

@@ -50,7 +50,7 @@ def test_the_dashboard_says_what_the_study_shows(serving: Serving) -> None:
     answer_some(served, 1000)
     page = served.client.get("/studies/1").text
     assert "certified" in page
-    assert "percentage points" in page or "none of the 8 models is right more often" in page
+    assert "percentage points" in page or "none of the 8 models is accepted more often" in page
     assert page.count('<svg class="chart"') == 2
     assert served.client.get("/studies/7").status_code == 404
 
