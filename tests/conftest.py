@@ -36,7 +36,7 @@ def _seed_of_the_test(n_bits: int) -> int:
 
 
 _drawn: Counter[str] = Counter()
-randomness.secrets = SimpleNamespace(randbits=_seed_of_the_test)  # type: ignore[assignment]
+randomness.secrets = SimpleNamespace(randbits=_seed_of_the_test)  # type: ignore[assignment, attr-defined]
 
 
 @pytest.fixture
