@@ -21,7 +21,7 @@ from onebit.explore.corrective import Barrier
 from onebit.explore.spider import PotentialOnSamples, SpiderStep, spider_frank_wolfe
 from onebit.hypotheses.base import Examples, Hypothesis, HypothesisClass, Labels
 from onebit.hypotheses.on_sample import OnSample
-from onebit.learners.schedule import reset_ratio
+from onebit.learners.paper.schedule import reset_ratio
 
 Array = NDArray[np.float64]
 

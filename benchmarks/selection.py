@@ -30,8 +30,8 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.base import run
 from onebit.learners.certified import CertifiedLearner
+from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.items import ItemSource, Pool, Stream
-from onebit.learners.statement import CertifiedResult
 from onebit.randomness import generator
 from onebit.raters import SimulatedRater
 from onebit.records import Protocol, RunStatus

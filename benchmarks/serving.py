@@ -30,13 +30,13 @@ from benchmarks.running_server import Served, chromium, served, token_of
 from benchmarks.study import N_LABELS, THINKING, table
 from playwright.async_api import Page
 
+from onebit.log.chain import Chain
+from onebit.log.events import Event
+from onebit.log.recorder import Recorder
 from onebit.records import Answer, Setting, Status
-from onebit.study.chain import Chain
-from onebit.study.events import Event
+from onebit.store.store import Store
 from onebit.study.learners import build_selection
 from onebit.study.opening import create_study
-from onebit.study.recorder import Recorder
-from onebit.study.store import Store
 from onebit.tables import read_table
 
 N_RATERS = 100

@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 from benchmarks.harness import Case, run_cases
 
+from onebit.log.chain import Chain
+from onebit.log.codec import to_json
+from onebit.log.events import Answered, Asked, Event
+from onebit.log.recorder import Recorder
 from onebit.records import Answer, Setting, Status
-from onebit.study.chain import Chain
-from onebit.study.event_json import to_json
-from onebit.study.events import Answered, Asked, Event
+from onebit.store.store import Store
 from onebit.study.learners import build_selection
 from onebit.study.opening import create_study, load_study
-from onebit.study.recorder import Recorder
-from onebit.study.store import Store
 from onebit.study.study import Offer, Study
 
 N_MODELS, N_ITEMS, N_LABELS = 50, 20_000, 20

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.base import Learner, Result, run
 from onebit.learners.certified import CertifiedLearner
-from onebit.learners.full_information import FullInformationLearner
 from onebit.learners.items import Pool
-from onebit.learners.paper import PaperLearner, PaperResult
-from onebit.learners.schedule import Plan
-from onebit.learners.uniform import UniformLearner
+from onebit.learners.paper.algorithm1 import PaperLearner, PaperResult
+from onebit.learners.paper.full_information import FullInformationLearner
+from onebit.learners.paper.schedule import Plan
+from onebit.learners.paper.uniform import UniformLearner
 from onebit.raters import SimulatedRater
 from onebit.records import Protocol
 

@@ -40,7 +40,7 @@ class RunStatus(Enum):
     COMPLETE = "complete"
     BUDGET = "the round limit was reached first"
     EXHAUSTED = "there was nothing left to ask"
-    SUSPENDED = "raters accept several labels of one item, which follow-up takes to be impossible"
+    SUSPENDED = "checks contradicted what follow-up assumes: that raters accept one label per item"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ class Closing:
     """What was shown when an epoch closed, from the first ``n_rounds`` rounds and ``n_answers`` answers of the run.
 
     In follow-up, one more label was asked in ``n_checks`` rounds to test what the protocol assumes, and
-    ``n_contradicted`` of these contradicted it: a second label of an item got a yes.
+    ``n_contradicted`` of these contradicted it: a second label of an item got a yes, say.
     """
 
     epoch: int

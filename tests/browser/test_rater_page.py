@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 from tests.browser.conftest import CHANGED, Server, fits, press, right_key, shown
 
-from onebit.study.backup import backup
+from onebit.store.backup import backup
 from onebit.study.study import Offer
 
 Start = Callable[..., Server]

@@ -15,14 +15,14 @@ from onebit.hypotheses.finite import PredictionTable
 from onebit.hypotheses.intervals import IntervalClass
 from onebit.learners.base import Learner, Result, run
 from onebit.learners.certified import CertifiedLearner
-from onebit.learners.evidence import LOOKED_AT_EACH
-from onebit.learners.full_information import FullInformationLearner
+from onebit.learners.certified.evidence import LOOKED_AT_EACH
+from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.items import ItemSource, Pool, Stream
-from onebit.learners.natarajan import NatarajanLearner
 from onebit.learners.paper import PaperLearner
-from onebit.learners.schedule import CoverPlan, Plan
-from onebit.learners.statement import CertifiedResult
-from onebit.learners.uniform import UniformLearner
+from onebit.learners.paper.cover import NatarajanLearner
+from onebit.learners.paper.full_information import FullInformationLearner
+from onebit.learners.paper.schedule import CoverPlan, Plan
+from onebit.learners.paper.uniform import UniformLearner
 from onebit.raters import CallableRater, SimulatedRater
 from onebit.records import Answer, Question, RunStatus, Status
 from onebit.research.rivals.banditron import BanditronLearner, Linear

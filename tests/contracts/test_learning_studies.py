@@ -11,18 +11,18 @@ from sklearn.datasets import load_iris
 from tests.unit.study.edits import Rows, edit_store
 
 from onebit.errors import InvalidInputError
+from onebit.log.events import EpochBegan, LogError
 from onebit.model_file import load_model
 from onebit.records import Answer, RunStatus, Status
+from onebit.store.backup import backup
+from onebit.store.database import StoreError
+from onebit.store.store import Store
 from onebit.study.audit import verify_study
-from onebit.study.backup import backup
 from onebit.study.classifier import export_classifier
-from onebit.study.database import StoreError
-from onebit.study.events import EpochBegan, LogError
 from onebit.study.export import export_study
 from onebit.study.learning import create_learning_study
 from onebit.study.opening import create_study, load_study
 from onebit.study.status import LearningStatus
-from onebit.study.store import Store
 from onebit.study.study import Offer, Study, Undo
 from onebit.study.training import NAMES, SNAPSHOT
 

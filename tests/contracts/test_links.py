@@ -11,10 +11,10 @@ from sqlalchemy import inspect, select, text
 from tests.unit.study.runs import PREDICTIONS, TRUTH, created
 
 from onebit.errors import InvalidInputError
-from onebit.study import schema
-from onebit.study.backup import backup
+from onebit.store import schema
+from onebit.store.backup import backup
+from onebit.store.store import Store
 from onebit.study.opening import create_study, load_study
-from onebit.study.store import Store
 from onebit.study.study import Offer
 from onebit.web.access import Access, UnknownLinkError
 

@@ -14,15 +14,15 @@ from sqlalchemy import text
 from tests.unit.study.runs import ONE_SHOT, PREDICTIONS, TRUTH, created
 
 from onebit.errors import AlreadyAnsweredError, InvalidInputError
+from onebit.log.chain import Chain
+from onebit.log.events import Answered, Asked, Event, LogError
+from onebit.log.journal import InUseError, NotWrittenError
 from onebit.records import Answer, Question, RunStatus, Status
-from onebit.study import schema
-from onebit.study.chain import Chain
-from onebit.study.database import StoreError
-from onebit.study.events import Answered, Asked, Event, LogError
-from onebit.study.journal import InUseError, NotWrittenError
+from onebit.store import schema
+from onebit.store.database import StoreError
+from onebit.store.store import Store
 from onebit.study.opening import create_study, load_study
 from onebit.study.status import StudyStatus
-from onebit.study.store import Store
 from onebit.study.study import Offer, Study
 
 ASKED, ANSWERED = Asked(Question(0, 1, 2, 0.1 + 0.2, 0), "ann"), Answered(0, Answer.YES, "ann", "t", late=True)

@@ -13,10 +13,10 @@ from typing import Any
 
 from tests.unit.study.runs import PREDICTIONS, TRUTH
 
-from onebit.study.events import Answered
-from onebit.study.journal import NotWrittenError
+from onebit.log.events import Answered
+from onebit.log.journal import NotWrittenError
+from onebit.store.store import Store
 from onebit.study.opening import create_study, load_study
-from onebit.study.store import Store
 from onebit.study.study import Offer
 
 #: Most bytes of a file while the disk is "full".

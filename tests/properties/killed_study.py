@@ -19,13 +19,13 @@ import numpy as np
 from tests.problems import models_of_accuracy
 
 from onebit.errors import AlreadyAnsweredError
+from onebit.log.events import Answered, Undone
+from onebit.log.fold import fold
+from onebit.log.journal import InUseError
 from onebit.records import Answer, Status
-from onebit.study.events import Answered, Undone
-from onebit.study.fold import fold
-from onebit.study.journal import InUseError
+from onebit.store.store import Store
 from onebit.study.learning import create_learning_study
 from onebit.study.opening import create_study, load_study
-from onebit.study.store import Store
 from onebit.study.study import Offer, Study
 
 N_RATERS = 4

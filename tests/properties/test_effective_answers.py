@@ -14,11 +14,11 @@ from tests.unit.study.runs import FOLLOW_UP, LABELS, ONE_SHOT, PREDICTIONS, STRE
 
 from onebit.learners.base import Learner
 from onebit.learners.certified import CertifiedLearner
+from onebit.log.events import Answered, Asked, Event, Undone
 from onebit.records import Answer, Question, Setting, Status, TrainingProtocol, TrainingSetting
-from onebit.study.events import Answered, Asked, Event, Undone
+from onebit.store.store import Store
 from onebit.study.learning import create_learning_study
 from onebit.study.opening import create_study
-from onebit.study.store import Store
 from onebit.study.study import Offer, Study
 from onebit.study.training import build_training, read_features
 

@@ -19,8 +19,8 @@ import pytest
 from tests.unit.study.runs import PREDICTIONS
 
 from onebit.errors import AlreadyAnsweredError
-from onebit.study.database import StoreError
-from onebit.study.events import LogError
+from onebit.log.events import LogError
+from onebit.store.database import StoreError
 from onebit.study.opening import create_study, load_study
 from onebit.study.study import Offer
 

@@ -22,11 +22,11 @@ from numpy.typing import NDArray
 from onebit.estimate.betting import BETS, IndependentWealth
 from onebit.estimate.verdicts import slack
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners import certified, planning
-from onebit.learners.certified import CertifiedLearner
-from onebit.learners.evidence import IndependentEvidence, PoolEvidence
+from onebit.learners.certified import CertifiedLearner, planning
+from onebit.learners.certified import learner as certified
+from onebit.learners.certified.evidence import IndependentEvidence, PoolEvidence
+from onebit.learners.certified.standing import Standing
 from onebit.learners.items import Pool
-from onebit.learners.standing import Standing
 from onebit.records import Answer, Protocol, Question, RunStatus
 
 Floats = NDArray[np.float64]
@@ -221,7 +221,7 @@ def independent_outcomes(
     """Every item, and in one-shot every label that may be asked, in each round.
 
     The uniform guess gives the k-th of m labels for the number (k + 1/2) / m, and is made for 0 < gamma. That the
-    propensity is the probability of the label, on both ways to it, is shown in tests/unit/learners/test_planning.py.
+    propensity is the probability of the label, on both ways to it, is shown in ``tests/unit/learners/certified``.
     """
     n = population.n_items
     one_round = []

@@ -24,7 +24,7 @@ from onebit.explore.spider import (
 from onebit.hypotheses.base import Hypothesis
 from onebit.hypotheses.counting import CountingClass
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.schedule import reset_ratio
+from onebit.learners.paper.schedule import reset_ratio
 from onebit.randomness import generator
 
 DIM, BETA, D = 4, 1.0, 2.0

@@ -17,12 +17,12 @@ from tests.statistical.certified_twins import change_rounds
 from onebit.estimate.betting import Rounds
 from onebit.hypotheses.finite import PredictionTable
 from onebit.kernels.distinct import distinct_rows
-from onebit.learners.asking import Asking
 from onebit.learners.certified import CertifiedLearner
-from onebit.learners.epoch import KnownAnswers
+from onebit.learners.certified.asking import Asking
+from onebit.learners.certified.epoch import KnownAnswers
+from onebit.learners.certified.scripts import Ask, Given, Settled, UntilAYes
+from onebit.learners.certified.standing import Standing
 from onebit.learners.items import Pool, Stream
-from onebit.learners.scripts import Ask, Given, Settled, UntilAYes
-from onebit.learners.standing import Standing
 from onebit.randomness import RoundStream
 from onebit.records import Answer, Question
 

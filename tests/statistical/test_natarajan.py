@@ -16,9 +16,9 @@ from onebit.hypotheses.intervals import IntervalClass
 from onebit.hypotheses.stumps import StumpClass
 from onebit.learners.base import run
 from onebit.learners.items import Pool
-from onebit.learners.natarajan import NatarajanLearner
 from onebit.learners.paper import PaperLearner
-from onebit.learners.schedule import CoverPlan, Plan, theorem_cover
+from onebit.learners.paper.cover import NatarajanLearner
+from onebit.learners.paper.schedule import CoverPlan, Plan, theorem_cover
 from onebit.raters import SimulatedRater
 
 RUNS, EPS, DELTA = 200, 0.8, 0.1

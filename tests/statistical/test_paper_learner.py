@@ -16,7 +16,7 @@ from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.base import run
 from onebit.learners.items import Pool
 from onebit.learners.paper import PaperLearner
-from onebit.learners.schedule import Plan
+from onebit.learners.paper.schedule import Plan
 from onebit.raters import SimulatedRater
 
 N_LABELS, DELTA, RUNS = 3, 0.1, 400

@@ -13,50 +13,60 @@ import onebit
 
 SOURCE = Path(onebit.__file__).parent
 FOUNDATION = {"records", "errors", "randomness"}
-#: What each part may import, besides itself and the foundation.
-ALLOWED = {
-    "records": set(),
+#: What each part may import, besides itself and the foundation. Each stands after all that it imports.
+ALLOWED: dict[str, set[str]] = {
     "errors": set(),
     "randomness": set(),
+    "records": set(),
     "kernels": set(),
     "hypotheses": {"kernels"},
     "explore": {"kernels", "hypotheses"},
     "estimate": {"kernels"},
+    # The second implementation of a certificate shares nothing with the first.
+    "verify": set(),
     "learners": {"kernels", "hypotheses", "explore", "estimate"},
+    "raters": set(),
+    "tables": set(),
     "classifier": {"hypotheses", "learners", "raters"},
     "choosing": {"hypotheses", "learners", "raters"},
     "model_file": {"classifier"},
-    "raters": set(),
-    "tables": set(),
-    "report": set(),
+    "digits": {"hypotheses", "learners", "raters"},
+    "log": {"learners"},
+    "store": {"log"},
     "study": {
-        "kernels",
         "hypotheses",
         "explore",
         "estimate",
+        "verify",
         "learners",
-        "classifier",
-        "model_file",
         "raters",
         "tables",
+        "classifier",
+        "model_file",
+        "log",
+        "store",
     },
-    "digits": {"hypotheses", "learners", "raters"},
-    "web": {"tables", "raters", "study", "report", "learners.schedule", "estimate.certificate"},
+    "report": set(),
+    "web": {"tables", "raters", "log", "store", "study", "report", "learners.paper.schedule", "verify"},
     "cli": {
-        "classifier",
-        "model_file",
         "tables",
         "raters",
-        "study",
-        "web",
-        "report",
+        "classifier",
+        "model_file",
         "digits",
+        "log",
+        "store",
+        "study",
+        "report",
+        "web",
+        "verify",
+        "learners.paper.schedule",
+        "learners.paper.rates",
         "research",
-        "learners.schedule",
-        "learners.rates",
-        "estimate.certificate",
     },
 }
+#: The families of learners do not see each other, only what stands beside them.
+FAMILIES = ("paper", "certified", "training")
 #: Research stands last and may import all that stands above it; the command line sees it, so it does not see that.
 ALLOWED["research"] = set(ALLOWED) - {"cli"}
 #: What the extra ``research`` installs. scikit-learn brings joblib along, but that is no promise to the base.
@@ -93,6 +103,36 @@ def test_imports_go_one_way(path: Path) -> None:
     allowed = ALLOWED[part] | FOUNDATION | {part, "__version__"}
     for name in imported(path):
         assert any(name == place or name.startswith(f"{place}.") for place in allowed), f"{part} imports {name}"
+
+
+def test_each_part_stands_after_what_it_imports() -> None:
+    order = list(ALLOWED)
+    for part, allowed in ALLOWED.items():
+        for name in allowed if part != "research" else ():
+            assert name == "research" or order.index(name.split(".")[0]) < order.index(part), f"{part} before {name}"
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_families_of_learners_do_not_see_each_other(family: str) -> None:
+    others = tuple(f"learners.{other}" for other in FAMILIES if other != family)
+    for path in sorted((SOURCE / "learners" / family).rglob("*.py")):
+        assert not [name for name in imported(path) if name.startswith(others)], path
+    for path in sorted((SOURCE / "learners").glob("*.py")):
+        seen = tuple(f"learners.{each}" for each in FAMILIES)
+        assert not [name for name in imported(path) if name.startswith(seen)], path
+
+
+def test_the_checker_sees_records_and_randomness_alone() -> None:
+    """Whatever is claimed is recomputed by code that shares nothing with the learner."""
+    for path in sorted((SOURCE / "verify").rglob("*.py")):
+        seen = {name.split(".")[0] for name in imported(path)}
+        assert seen <= FOUNDATION | {"verify"}, path
+
+
+def test_learners_read_no_clock_and_no_file() -> None:
+    for path in sorted((SOURCE / "learners").rglob("*.py")):
+        packages = {name.split(".")[0] for name in modules_named(path)}
+        assert not packages & {"time", "datetime", "os", "pathlib", "io", "socket", "sqlite3"}, path
 
 
 def test_only_the_command_that_reproduces_sees_research() -> None:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from onebit.log.events import Created
 from onebit.records import Closing, RunStatus
 from onebit.report import Price, Report, making
-from onebit.study.events import Created
 from onebit.tables import ModelTable
 
 STOPPED = "it was stopped; the same command goes on with it"

@@ -14,7 +14,7 @@ from rich.table import Table
 
 from onebit.cli.table_plan import ALL_EPS, print_table_plan, table_figures
 from onebit.errors import InvalidInputError
-from onebit.learners import rates, schedule
+from onebit.learners.paper import rates, schedule
 
 #: What the theorems are asked for unless it is said.
 DEFAULT_EPS = 0.05

@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from onebit.learners.schedule import full_information_rounds, uniform_rounds
+from onebit.learners.paper.schedule import full_information_rounds, uniform_rounds
+from onebit.log.recorder import Recorder
 from onebit.raters import SimulatedRater
 from onebit.records import RunStatus, Setting
 from onebit.report import Price
 from onebit.study.all_labels import AllLabels
 from onebit.study.learners import build_selection
-from onebit.study.recorder import Recorder
 from onebit.tables import ModelTable
 
 BY_THEOREM = "enough for any data, by its theorem"
@@ -31,7 +31,7 @@ def theorem_prices(table: ModelTable, n_labels: int, setting: Setting) -> tuple[
 
 def measured_labels(table: ModelTable, n_labels: int, setting: Setting) -> tuple[Price, ...]:
     """What full labels of random items would have cost with the same stopping rule, by simulation with the truth."""
-    passive = replace(setting, protocol="labels", passive=True, budget=None, f_no=0.0, f_yes=0.0)
+    passive = replace(setting, protocol="labels", passive=True, budget=None, f_no=0.0, f_yes=0.0, exhaustive=False)
     selection = build_selection(passive, "certified", table.predictions, n_labels)
     if table.truth is None:
         return ()

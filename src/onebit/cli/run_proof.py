@@ -14,16 +14,16 @@ from onebit.cli.outcome import figures
 from onebit.cli.run_folder import FIGURES, LOG, PAGE, read_source
 from onebit.cli.running import read_with_bar, run_report
 from onebit.errors import InvalidInputError
-from onebit.estimate.certificate import Verdict
+from onebit.log.chain import Head, digests
+from onebit.log.events import Created, Event, LogError, OtherVersionError, TableFacts
+from onebit.log.journal import Journal
 from onebit.records import RunStatus
 from onebit.report import Report, as_html, as_json
 from onebit.study.audit import digest_faults
-from onebit.study.chain import Head, digests
-from onebit.study.events import Created, Event, LogError, OtherVersionError, TableFacts
-from onebit.study.journal import Journal
 from onebit.study.learners import build_selection
 from onebit.study.proof import differences, end_differences, prove_selection
 from onebit.tables import ModelTable
+from onebit.verify.certificate import Verdict
 
 WRITE_AGAIN = "write it again with onebit report"
 

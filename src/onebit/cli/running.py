@@ -18,13 +18,13 @@ from onebit.cli.prices import measured_guesses, measured_labels, theorem_prices
 from onebit.cli.run_folder import LOG, Source, write_report, write_source
 from onebit.cli.terminal import TerminalRater
 from onebit.errors import InvalidInputError
+from onebit.log.events import Created, LearnerName, TableFacts, check_same
+from onebit.log.journal import Journal
+from onebit.log.recorder import Recorder, replay
 from onebit.raters import ErringRater, Rater, SimulatedRater
 from onebit.records import Closing, RunStatus, Setting
 from onebit.report import Price, Report
-from onebit.study.events import Created, LearnerName, TableFacts, check_same
-from onebit.study.journal import Journal
 from onebit.study.learners import Selection, build_selection
-from onebit.study.recorder import Recorder, replay
 from onebit.tables import ModelTable, read_table
 
 #: Simulated raters answer so many questions at a time.

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 from onebit.errors import InvalidInputError, check_count, check_fraction
+from onebit.log.events import SelectorName
 from onebit.randomness import given_or_fresh
 from onebit.records import Population, Protocol, Setting
-from onebit.study.events import SelectorName
 
 #: Help of ``--seed`` wherever something is promised.
 SEED_HELP = (

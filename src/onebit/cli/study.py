@@ -148,8 +148,8 @@ def create(
 @app.command("list")
 def list_studies(storage: Storage = None, as_json: AsJson = False) -> None:
     """List the studies of a store."""
+    from onebit.store.store import Store
     from onebit.study.opening import storage_url
-    from onebit.study.store import Store
 
     with Store(storage_url(storage)) as store:
         entries = store.entries()
@@ -258,7 +258,7 @@ def backup(
     target: Annotated[str, typer.Argument(help="New file, or the URL of an empty store.")], storage: Storage = None
 ) -> None:
     """Copy all studies, as they are at one moment, while they are being answered."""
-    from onebit.study.backup import backup as copy
+    from onebit.store.backup import backup as copy
     from onebit.study.opening import storage_url
 
     with progress_bar("copying") as copying:
@@ -273,8 +273,8 @@ def delete(
     storage: Storage = None,
 ) -> None:
     """Delete a study and all its answers."""
+    from onebit.store.store import Store
     from onebit.study.opening import storage_url
-    from onebit.study.store import Store
 
     with Store(storage_url(storage)) as store:
         entry = store.entry(name)

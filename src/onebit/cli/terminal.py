@@ -14,8 +14,8 @@ from rich.markup import escape
 from rich.panel import Panel
 
 from onebit.errors import OnebitError
+from onebit.log.recorder import Recorder
 from onebit.records import Answer, Question, Status
-from onebit.study.recorder import Recorder
 from onebit.tables import ModelTable
 
 ANSWERS = {"y": Answer.YES, "n": Answer.NO, " ": Answer.CANT_TELL}

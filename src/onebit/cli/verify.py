@@ -54,7 +54,7 @@ def report(folder: Folder, table: Moved = None) -> None:
     from onebit.cli.run_folder import LOG, read_source
     from onebit.cli.run_proof import created_of
     from onebit.cli.running import Run
-    from onebit.study.journal import Journal
+    from onebit.log.journal import Journal
 
     source = read_source(folder, table)
     with Journal(folder / LOG) as journal:

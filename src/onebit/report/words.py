@@ -39,7 +39,7 @@ def headline(report: Report) -> str:
     """What was shown about the chosen model, in one sentence that needs no mathematics."""
     eps, n_models = report.certified_eps, f"{report.n_models:,}"
     if report.status == "suspended":
-        return "Nothing is certified: raters accepted two labels of one item too often for this way of asking."
+        return f"Nothing is certified: {_contradiction(report)} too often for this way of asking."
     if not report.chosen or eps is None:
         return f"The {report.answers:,} {asked_for(report)} so far do not choose between the {n_models} models yet."
     if eps >= 1:
@@ -81,10 +81,15 @@ def against_the_aim(report: Report) -> str:
 def why_suspended(report: Report) -> str:
     """Why a run was suspended, and what to do."""
     return (
-        f"raters accepted a second label at {report.n_contradicted:,} of the {report.n_checks:,} items about which one "
-        f"more label was asked after a yes, and {report.setting.protocol} rests on one right label for each item; "
-        "start again with one-shot, which allows several right labels"
+        f"{report.n_contradicted:,} of {report.n_checks:,} checks contradicted what {report.setting.protocol} rests "
+        f"on: {_contradiction(report)}; start again with one-shot, which allows several right labels, and none"
     )
+
+
+def _contradiction(report: Report) -> str:
+    """What a check of follow-up may find."""
+    two = "raters accepted two labels of one item"
+    return f"{two}, or denied all of them" if report.setting.exhaustive else two
 
 
 def promise(setting: Setting, n_items: int, simulated: bool = False) -> str:
@@ -107,7 +112,7 @@ def is_about_accuracy(setting: Setting, simulated: bool) -> bool:
 
     Simulated raters say what is right, unless error rates are given, and these are allowed for.
     """
-    return simulated or setting.protocol == "labels" or setting.f_no + setting.f_yes > 0
+    return simulated or setting.protocol == "labels" or setting.exhaustive or setting.f_no + setting.f_yes > 0
 
 
 def promised(report: Report) -> list[str]:
@@ -198,6 +203,8 @@ def _raters(report: Report) -> str:
         )
     if setting.protocol == "labels":
         return "Raters can give the right label of every item that they label, and do not err."
+    if setting.exhaustive:
+        return "No yes and no no of a rater is wrong."
     return (
         "Raters may err. The statement is about how often they accept a model's label, and about how often the label "
         "is right only as far as what they accept is right."
@@ -213,13 +220,14 @@ def _right_labels(report: Report) -> str:
     one = (
         "Every item has exactly one right label, and it is one of the labels, so the last that is left was not asked."
         if setting.exhaustive
-        else "Every item has at most one right label."
+        else "Raters accept at most one label per item."
     )
     if report.n_checks == 0:
         return f"{one} This was not tested: after a yes, no other label was asked about any item."
     return (
-        f"{one} This was tested: after a yes, one more label was asked about {report.n_checks:,} items; "
-        f"{report.n_contradicted:,} got a second yes."
+        f"{one} This was checked by one more question about {report.n_checks:,} items, and contradicted at "
+        f"{report.n_contradicted:,}. So few checks find gross violations only: where one item in ten breaks it, they "
+        "may not notice."
     )
 
 

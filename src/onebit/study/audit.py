@@ -9,23 +9,23 @@ import numpy as np
 
 from onebit.errors import InvalidInputError
 from onebit.estimate.accuracy import accuracy_interval
-from onebit.estimate.certificate import Verdict
 from onebit.learners.training.audit import MOST_AUDITS
 from onebit.learners.training.model import mean_belief
+from onebit.log.chain import Head, digests
+from onebit.log.events import Asked, Checked, Created, Event, LogError, OtherVersionError
+from onebit.log.fold import Course
 from onebit.records import Answer, EpochPlan, TrainingSetting
+from onebit.store.store import Entry, Store
 from onebit.study.about import About, about_from_json
 from onebit.study.cards import Desk
-from onebit.study.chain import Head, digests
 from onebit.study.checks import Checks
-from onebit.study.events import Asked, Checked, Created, Event, LogError, OtherVersionError
-from onebit.study.fold import Course
 from onebit.study.learners import Selection
 from onebit.study.proof import end_differences, prove_selection, replayed
 from onebit.study.seal import about_digest, shown_digest
 from onebit.study.status import summary_of
-from onebit.study.store import Entry, Store
 from onebit.study.tasks import Task, build_task
 from onebit.study.training import Training, read_features
+from onebit.verify.certificate import Verdict
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,14 @@ who is given what next, so they live in memory, on a clock that nobody can set.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from itertools import count
 
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, OnebitError, UnknownQuestionError
-from onebit.records import Answer, Question
-from onebit.study.events import (
+from onebit.log.events import (
     Answered,
     Asked,
     CheckAnswered,
@@ -27,8 +26,8 @@ from onebit.study.events import (
     Unvoted,
     Voted,
 )
-
-Given = Answer | int
+from onebit.log.votes import Given
+from onebit.records import Question
 
 
 class NotYoursError(OnebitError):
@@ -209,20 +208,6 @@ class Desk:
     def _offer_room(self, card: Card) -> None:
         if not card.done and self._room(card) > 0:
             heappush(self._free, card.id)
-
-
-def majority(votes: Iterable[Given], overlap: int) -> Given | None:
-    """The answer from the votes: as soon as more than half agree; can't tell if all have voted and none leads.
-
-    >>> majority([Answer.YES, Answer.YES], overlap=3)
-    <Answer.YES: 'yes'>
-    """
-    counts = Counter(votes).most_common()
-    if counts and 2 * counts[0][1] > overlap:
-        return counts[0][0]
-    if sum(n for _, n in counts) < overlap:
-        return None
-    return counts[0][0] if len(counts) == 1 or counts[0][1] > counts[1][1] else Answer.CANT_TELL
 
 
 def _named(rater: str | None) -> str:

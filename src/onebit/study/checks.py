@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from onebit.log.events import Checked
 from onebit.randomness import RoundStream
 from onebit.records import Answer, Question
 from onebit.study.about import About
 from onebit.study.cards import Desk
-from onebit.study.events import Checked
 from onebit.study.tasks import Task
 
 #: Cards that a rater must have answered since, before a question is repeated: it should not be remembered.

@@ -10,8 +10,8 @@ from onebit.classifier import YesNoClassifier
 from onebit.errors import InvalidInputError
 from onebit.model_file import SavedModel, check_new, save_model
 from onebit.records import TrainingSetting
+from onebit.store.store import Store
 from onebit.study.opening import open_study
-from onebit.study.store import Store
 from onebit.study.training import Training, read_transformer
 
 

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 from onebit.errors import InvalidInputError
+from onebit.log.chain import AFTER, Chain, Unchain
+from onebit.log.codec import to_json
+from onebit.log.events import Asked, Checked, Created, Event, LogError
+from onebit.log.fold import fold
 from onebit.records import Answer
+from onebit.store.store import Store, read_log
 from onebit.study.about import about_from_json
-from onebit.study.chain import AFTER, Chain, Unchain
-from onebit.study.event_json import to_json
-from onebit.study.events import Asked, Checked, Created, Event, LogError
-from onebit.study.fold import fold
 from onebit.study.items import Items
 from onebit.study.learners import table_rows
-from onebit.study.store import Store, read_log
 from onebit.tables.cells import no_formula
 
 What = Literal["labels", "log"]

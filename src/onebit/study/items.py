@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError
+from onebit.log.events import TableFacts
+from onebit.store.database import StoreError
+from onebit.store.store import Block, Store
 from onebit.study.about import About
-from onebit.study.database import StoreError
-from onebit.study.events import TableFacts
-from onebit.study.store import Block, Store
 from onebit.tables.record import ModelTable, digest_of, narrow
 
 #: Items in a block: few enough to read one quickly, enough to read all quickly.

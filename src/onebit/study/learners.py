@@ -15,11 +15,11 @@ from onebit.learners.base import Learner
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.learners.paper import PaperLearner
-from onebit.learners.schedule import Plan, collecting_rounds, final_rounds, uniform_rounds
-from onebit.learners.uniform import UniformLearner
+from onebit.learners.paper.schedule import Plan, collecting_rounds, final_rounds, uniform_rounds
+from onebit.learners.paper.uniform import UniformLearner
+from onebit.log.events import LearnerName, SelectorName
 from onebit.randomness import generator
 from onebit.records import Setting, TrainingSetting
-from onebit.study.events import LearnerName, SelectorName
 
 #: Confirmed samples of the paper's phase 1, for each label: enough for a variance bound near 2.
 CONFIRMED_PER_LABEL = 20

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from onebit.errors import InvalidInputError
+from onebit.log.events import Created, TableFacts
 from onebit.randomness import given_or_fresh
 from onebit.records import ANSWERS_PER_ITEM, TrainingProtocol, TrainingSetting
+from onebit.store.store import Store
 from onebit.study.about import About, check_gold, check_raters, described, gold_of
-from onebit.study.events import Created, TableFacts
 from onebit.study.items import check_images
 from onebit.study.opening import create_sealed, open_study, storage_url
 from onebit.study.seeds import check_new_seed
-from onebit.study.store import Store
 from onebit.study.study import Study
 from onebit.study.training import build_training, features_digest, training_blocks
 from onebit.tables.data import Data, data_of

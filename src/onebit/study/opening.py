@@ -11,8 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from onebit.errors import InvalidInputError
+from onebit.log.events import Created, Event, SelectorName
 from onebit.randomness import given_or_fresh
 from onebit.records import Population, Protocol, Setting
+from onebit.store.store import Block, Entry, Store
 from onebit.study.about import (
     About,
     about_from_json,
@@ -22,12 +24,10 @@ from onebit.study.about import (
     described,
     gold_of,
 )
-from onebit.study.events import Created, Event, SelectorName
 from onebit.study.items import check_images, facts_of, to_blocks
 from onebit.study.learners import build_selection
 from onebit.study.seal import Seal, about_digest, check_about
 from onebit.study.seeds import check_new_seed
-from onebit.study.store import Block, Entry, Store
 from onebit.study.study import Study
 from onebit.study.tasks import build_task
 from onebit.tables.record import ModelTable, make_table, narrow

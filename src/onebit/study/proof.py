@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from onebit.errors import OnebitError
-from onebit.estimate.certificate import Verdict
-from onebit.estimate.certificate import verify as verify_certificate
 from onebit.learners.base import Learner, Result
-from onebit.learners.statement import CertifiedResult
-from onebit.study.events import Event, Finished
-from onebit.study.fold import Course, fold
-from onebit.study.json_reader import shown
+from onebit.learners.certified.statement import CertifiedResult
+from onebit.log.events import Event, Finished
+from onebit.log.fold import Course, fold
+from onebit.log.json_reader import shown
+from onebit.log.recorder import replay
 from onebit.study.learners import Selection
-from onebit.study.recorder import replay
+from onebit.verify.certificate import Verdict
+from onebit.verify.certificate import verify as verify_certificate
 
 #: The certified eps is recomputed to 1e-4, and may have been rounded there either way.
 TOLD_TO = 2e-4

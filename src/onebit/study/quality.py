@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from onebit.log.events import Answered, CheckAnswered, Checked, CheckUndone, Event, Voted
 from onebit.records import Answer
-from onebit.study.events import Answered, CheckAnswered, Checked, CheckUndone, Event, Voted
 
 #: Probability with which each interval holds.
 CONFIDENCE = 0.95

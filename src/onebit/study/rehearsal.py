@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.base import run
 from onebit.learners.certified import CertifiedLearner
+from onebit.learners.certified.outputs import plurality
 from onebit.learners.items import Pool
-from onebit.learners.outputs import plurality
 from onebit.randomness import generator
 from onebit.raters import SimulatedRater
 from onebit.records import Protocol

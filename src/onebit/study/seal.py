@@ -6,11 +6,11 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from onebit.study.chain import canonical, digest_of
-from onebit.study.database import StoreError
-from onebit.study.events import Created
+from onebit.log.chain import canonical, digest_of
+from onebit.log.events import Created
+from onebit.store.database import StoreError
+from onebit.store.store import Block, Entry, Store
 from onebit.study.items import ITEMS
-from onebit.study.store import Block, Entry, Store
 from onebit.study.training import NAMES, TRANSFORMER
 
 #: The kinds of blocks that are sealed. The digest of the table covers predictions and features; a snapshot may change.

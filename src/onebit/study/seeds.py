@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from onebit.errors import InvalidInputError
+from onebit.log.events import Created, LogError
 from onebit.records import Setting, TrainingSetting
-from onebit.study.events import Created, LogError
-from onebit.study.store import Store
+from onebit.store.store import Store
 
 
 def check_new_seed(store: Store, setting: Setting | TrainingSetting) -> None:

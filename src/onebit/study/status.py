@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from onebit.learners.base import Result
-from onebit.learners.statement import CertifiedResult
+from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.training.learner import TrainingResult, missing_label
+from onebit.log.chain import Head
+from onebit.log.events import Created
 from onebit.records import RunStatus, Setting, TrainingSetting
 from onebit.study.about import About
-from onebit.study.chain import Head
-from onebit.study.events import Created
 from onebit.study.quality import Quality, RaterQuality, warnings
 
 

@@ -19,13 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError, OnebitError, check_count
-from onebit.records import Answer, Question, Status
-from onebit.study.about import About
-from onebit.study.cards import Card, Desk, Given, NotYoursError, check_rater, majority
-from onebit.study.chain import Head
-from onebit.study.checks import Checks
-from onebit.study.commit import GroupCommit
-from onebit.study.events import (
+from onebit.log.chain import Head
+from onebit.log.events import (
     Answered,
     CheckAnswered,
     Checked,
@@ -39,13 +34,19 @@ from onebit.study.events import (
     Unvoted,
     Voted,
 )
+from onebit.log.recorder import replay
+from onebit.log.votes import Given, majority
+from onebit.records import Answer, Question, Status
+from onebit.store.commit import GroupCommit
+from onebit.store.locks import Lock
+from onebit.store.store import Entry, Log, Store
+from onebit.study.about import About
+from onebit.study.cards import Card, Desk, NotYoursError, check_rater
+from onebit.study.checks import Checks
 from onebit.study.items import Item, Items
 from onebit.study.learners import Selection
-from onebit.study.locks import Lock
 from onebit.study.quality import Quality
-from onebit.study.recorder import replay
 from onebit.study.status import LearningStatus, StudyStatus, status_of, summary_of
-from onebit.study.store import Entry, Log, Store
 from onebit.study.tasks import Task
 from onebit.study.training import Snapshots
 

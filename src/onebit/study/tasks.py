@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from onebit.learners.base import Learner
+from onebit.log.events import Created, Event, LogError
 from onebit.records import TrainingSetting
+from onebit.store.store import Store
 from onebit.study.about import About
-from onebit.study.events import Created, Event, LogError
 from onebit.study.items import read_predictions
 from onebit.study.learners import build_selection
-from onebit.study.store import Store
 from onebit.study.training import Snapshots, build_training, read_features, read_names, read_snapshot
 
 

@@ -20,14 +20,14 @@ from onebit.errors import InvalidInputError
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model
 from onebit.learners.training.network import NetworkEnsemble
+from onebit.log.events import EpochBegan, Event, Finished, TableFacts
+from onebit.log.journal import NotWrittenError
 from onebit.model_file import from_bytes, to_bytes
 from onebit.randomness import generator
 from onebit.records import EpochPlan, TrainingSetting
-from onebit.study.database import StoreError
-from onebit.study.events import EpochBegan, Event, Finished, TableFacts
+from onebit.store.database import StoreError
+from onebit.store.store import Block, Store
 from onebit.study.items import PER_BLOCK, Shows, shown_block
-from onebit.study.journal import NotWrittenError
-from onebit.study.store import Block, Store
 
 FEATURES, NAMES, TRANSFORMER, SNAPSHOT = "features", "names", "transformer", "snapshot"
 STORED = np.dtype("<f4")

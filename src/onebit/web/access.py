@@ -16,8 +16,8 @@ from typing import Literal
 from sqlalchemy import Row, delete, insert, select, update
 
 from onebit.errors import InvalidInputError, OnebitError
-from onebit.study.schema import links, pauses
-from onebit.study.store import Store
+from onebit.store.schema import links, pauses
+from onebit.store.store import Store
 
 #: How long a link works.
 LINK_DAYS = 30

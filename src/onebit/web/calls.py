@@ -16,9 +16,9 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, OnebitError, UnknownQuestionError
+from onebit.log.events import OtherVersionError
+from onebit.log.journal import InUseError
 from onebit.study.cards import NotYoursError
-from onebit.study.events import OtherVersionError
-from onebit.study.journal import InUseError
 from onebit.web.access import Kind, Link, UnknownLinkError
 from onebit.web.limits import MOST_BODY, TooLargeError, TooManyFailuresError
 from onebit.web.schema import Schema, check

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from sqlalchemy import select
 
+from onebit.log.codec import from_json
+from onebit.log.events import Answered, Asked, Closed, Event, Finished, Undone, Unvoted, Voted
 from onebit.records import Answer, Closing
-from onebit.study import schema
-from onebit.study.event_json import from_json
-from onebit.study.events import Answered, Asked, Closed, Event, Finished, Undone, Unvoted, Voted
-from onebit.study.store import Store
+from onebit.store import schema
+from onebit.store.store import Store
 
 Given = Answer | int
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from onebit.log.recorder import Recorder
 from onebit.raters import ErringRater, SimulatedRater
 from onebit.records import Setting
 from onebit.study.learners import build_selection
-from onebit.study.recorder import Recorder
 from onebit.study.rehearsal import imagined_truths
 from onebit.tables import ModelTable
 

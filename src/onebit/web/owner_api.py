@@ -103,7 +103,7 @@ def export(call: Call) -> Response:
 
 
 def backup(call: Call) -> Response:
-    from onebit.study.backup import backup as copy
+    from onebit.store.backup import backup as copy
 
     path = call.site.uploads / f"{uuid.uuid4().hex}.db"
     copy(call.site.storage, str(path))

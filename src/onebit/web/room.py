@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from onebit.errors import OnebitError
 from onebit.records import Answer, Status
-from onebit.study.store import Entry, Store
+from onebit.store.store import Entry, Store
 from onebit.study.study import Offer, Receipt, Study, Undo
 from onebit.web.follow import Follower
 from onebit.web.overview import Overview, Watcher

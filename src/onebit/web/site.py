@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from onebit.errors import InvalidInputError, OnebitError
-from onebit.study.store import Entry, Store
+from onebit.store.store import Entry, Store
 from onebit.web.access import Access
 from onebit.web.limits import Failures
 from onebit.web.room import Room

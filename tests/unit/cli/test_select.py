@@ -334,3 +334,12 @@ def test_verify_needs_a_run_and_its_table(tmp_path: Path) -> None:
     (tmp_path / "votes" / "run.json").write_text("{}")
     with pytest.raises(InvalidInputError, match="is damaged"):
         onebit("verify", tmp_path / "votes")
+
+
+def test_exhaustive_labels_are_selected_from_and_verified(tmp_path: Path) -> None:
+    path, _ = write_table(tmp_path, n_items=200)
+    told = selected(path, "--eps", 0.1, "--protocol", "follow-up", "--exhaustive")
+    assert told["status"] == "certified"
+    assert json.loads(onebit("verify", tmp_path / "votes", "--json").stdout)["ok"]
+    with pytest.raises(InvalidInputError, match="exhaustive"):
+        selected(path, "--exhaustive", "--out", tmp_path / "other")

@@ -93,7 +93,7 @@ def test_a_suspended_run_claims_nothing() -> None:
     report = make_report(candidates, setting, "certified", result(RunStatus.SUSPENDED), closings, 0.0)
     assert report.status == "suspended"
     assert report.reason is not None
-    assert "a second label at 11 of the 40 items" in report.reason
+    assert "11 of 40 checks" in report.reason
     assert "start again with one-shot" in report.reason
     assert (report.chosen, report.certified_eps, report.survivors, report.excess) == ((), None, None, None)
     assert (report.course, report.leaderboard) == ((), ())

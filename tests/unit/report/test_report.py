@@ -134,7 +134,7 @@ def test_a_budget_that_ran_out_is_told_as_what_was_shown() -> None:
         ({"setting": Setting(eps=0.02, seed_given=False)}, "came from the operating system when the run was created"),
         (
             {"setting": Setting(eps=0.02, protocol="follow-up"), "n_checks": 30, "n_contradicted": 1},
-            "after a yes, one more label was asked about 30 items; 1 got a second yes",
+            "checked by one more question about 30 items, and contradicted at 1",
         ),
         ({"setting": Setting(eps=0.02, protocol="follow-up", exhaustive=True)}, "it is one of the labels"),
         ({"setting": Setting(eps=0.02, protocol="follow-up")}, "This was not tested: after a yes, no other label"),
@@ -152,7 +152,7 @@ def test_a_budget_that_ran_out_is_told_as_what_was_shown() -> None:
             "population that the items of this table were drawn from",
         ),
         ({"setting": Setting(eps=0.02, population="stream")}, "are independent draws"),
-        ({"setting": Setting(eps=0.02, protocol="follow-up")}, "at most one right label"),
+        ({"setting": Setting(eps=0.02, protocol="follow-up")}, "at most one label per item"),
         ({"setting": Setting(eps=0.02, f_no=0.1, f_yes=0.02)}, "no to a right label at most 10.0% of the time"),
         ({}, "about how often they accept a model's label"),
         ({"simulated": True}, "The answers were simulated from the column of right labels, and nobody was asked"),

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from onebit.study.chain import AFTER, START, canonical, digest_of
-from onebit.study.store import Store
+from onebit.log.chain import AFTER, START, canonical, digest_of
+from onebit.store.store import Store
 
 Row = dict[str, Any]
 Rows = list[Row]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from tests.problems import models_of_accuracy
 
+from onebit.log.events import Created, LearnerName, TableFacts
 from onebit.raters import SimulatedRater
 from onebit.records import Answer, Question, Setting
-from onebit.study.events import Created, LearnerName, TableFacts
 from onebit.study.learners import Selection, build_selection
 
 N_LABELS = 5

@@ -16,14 +16,14 @@ import pytest
 from tests.unit.study.runs import PREDICTIONS, TRUTH
 
 from onebit.errors import InvalidInputError
+from onebit.log.chain import Unchain
+from onebit.store.backup import backup
+from onebit.store.database import StoreError
+from onebit.store.store import Store
 from onebit.study.audit import verify_study
-from onebit.study.backup import backup
-from onebit.study.chain import Unchain
-from onebit.study.database import StoreError
 from onebit.study.export import export_study
 from onebit.study.gold import split_gold
 from onebit.study.opening import create_study, load_study
-from onebit.study.store import Store
 from onebit.study.study import Offer, Study
 from onebit.tables import read_table
 

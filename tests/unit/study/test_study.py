@@ -12,9 +12,7 @@ import pytest
 from tests.unit.study.runs import PREDICTIONS, TRUTH
 
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuestionError
-from onebit.records import Answer, RunStatus, Status
-from onebit.study.cards import NotYoursError
-from onebit.study.events import (
+from onebit.log.events import (
     Answered,
     CheckAnswered,
     Checked,
@@ -26,10 +24,12 @@ from onebit.study.events import (
     Undone,
     Voted,
 )
+from onebit.records import Answer, RunStatus, Status
+from onebit.store.store import Store
+from onebit.study.cards import NotYoursError
 from onebit.study.opening import create_study, load_study
 from onebit.study.quality import RaterQuality, majority_rate, rate, warnings
 from onebit.study.status import StudyStatus
-from onebit.study.store import Store
 from onebit.study.study import Offer, Receipt, Study, Undo
 
 

@@ -35,12 +35,12 @@ from tests.unit.study.edits import (
 
 from onebit.errors import OnebitError
 from onebit.estimate.accuracy import accuracy_interval
+from onebit.log.chain import canonical, digest_of
 from onebit.records import Status
+from onebit.store.store import Store
 from onebit.study.audit import verify_study
-from onebit.study.chain import canonical, digest_of
 from onebit.study.learning import create_learning_study
 from onebit.study.opening import create_study
-from onebit.study.store import Store
 from onebit.study.study import Study, Undo
 
 N_ITEMS, N_LABELS, AUDIT = 400, 4, 40

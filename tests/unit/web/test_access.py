@@ -9,7 +9,7 @@ import pytest
 from tests.unit.web.served import Served
 
 from onebit.errors import InvalidInputError
-from onebit.study.store import Store
+from onebit.store.store import Store
 from onebit.web.access import LINK_DAYS, Access, UnknownLinkError
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.unit.web.served import LABELS, TRUTH, Served, right_answer, serve_stored
 
-from onebit.study.backup import backup
+from onebit.store.backup import backup
 from onebit.web.room import in_words
 
 Serving = Callable[..., Served]

@@ -15,7 +15,7 @@ from onebit.explore.spider import MixturePoint, PotentialOnSamples, SignedSample
 from onebit.hypotheses.base import Hypothesis
 from onebit.hypotheses.counting import CountingClass
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.schedule import D, reset_ratio, theorem_steps
+from onebit.learners.paper.schedule import D, reset_ratio, theorem_steps
 from onebit.research.experiments.families import specialists
 from onebit.research.experiments.pictures import THEORY, log_axes, look
 from onebit.research.experiments.piece import Experiment, Piece, Row, seed_of, slope, where

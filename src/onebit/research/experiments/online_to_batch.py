@@ -15,8 +15,8 @@ import numpy as np
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.base import run
 from onebit.learners.items import Pool
-from onebit.learners.rates import exp4_draw_rounds, exp4_rounds
-from onebit.learners.schedule import collecting_rounds, final_rounds, theorem_plan
+from onebit.learners.paper.rates import exp4_draw_rounds, exp4_rounds
+from onebit.learners.paper.schedule import collecting_rounds, final_rounds, theorem_plan
 from onebit.raters import SimulatedRater
 from onebit.research.experiments.families import gap_family
 from onebit.research.experiments.pictures import THEORY, log_axes, look, plain_ticks

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from scipy.optimize import brentq
 from scipy.stats import gamma as gamma_law
 
-from onebit.learners.schedule import THEOREM_GAMMA
+from onebit.learners.paper.schedule import THEOREM_GAMMA
 from onebit.research.experiments import (
     class_size,
     exploration,

@@ -7,11 +7,11 @@ import pytest
 
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.base import run
-from onebit.learners.full_information import FullInformationLearner
 from onebit.learners.items import Pool
 from onebit.learners.paper import PaperLearner
-from onebit.learners.schedule import Plan
-from onebit.learners.uniform import UniformLearner
+from onebit.learners.paper.full_information import FullInformationLearner
+from onebit.learners.paper.schedule import Plan
+from onebit.learners.paper.uniform import UniformLearner
 from onebit.raters import SimulatedRater
 from onebit.research.experiments.families import Problem, gap_family, random_errors, real_table, specialists
 from onebit.research.experiments.simulation import full_labels, paper, rounds_needed, uniform_guesses

@@ -13,7 +13,7 @@ from onebit.hypotheses.finite import PredictionTable
 from onebit.hypotheses.intervals import IntervalClass
 from onebit.learners.base import run
 from onebit.learners.items import Pool
-from onebit.learners.rates import exp4_draw_rounds
+from onebit.learners.paper.rates import exp4_draw_rounds
 from onebit.raters import SimulatedRater
 from onebit.records import Answer, Question
 from onebit.research.rivals.exp4 import Exp4Learner, exp4_excess, exp4_gamma, exp4_rates_for_a_draw

@@ -1,0 +1,125 @@
+"""The questions of an epoch of the certified learner: which come next, and which rounds each is for."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from onebit.errors import UnknownQuestionError
+from onebit.learners.certified.epoch import Drawn, Epoch, OneShot
+from onebit.learners.certified.outputs import Floats, Ints, contested
+from onebit.learners.certified.planning import Exploration
+from onebit.learners.certified.scripts import Ask, Given, OneQuestion, Script, TheLabelItself, UntilAYes
+from onebit.records import Question
+
+
+class Asking:
+    """An epoch under way, and its questions; rounds are numbered by their place in the epoch."""
+
+    def __init__(self, epoch: Epoch) -> None:
+        self.epoch = epoch
+        #: Rounds whose next question can be asked.
+        self.ready: deque[int] = deque()
+        #: What is asked in each round, and what was answered.
+        self._scripts: dict[int, Script] = {}
+        self._answers: dict[int, list[Given]] = {}
+        #: Rounds that share one question, by the first of them; and those that the answer to each question is for.
+        self._together: dict[int, list[int]] = {}
+        self._places_of: dict[int, list[int]] = {}
+        self._last_asked: dict[int, int] = {}
+
+    @property
+    def questions(self) -> list[int]:
+        """The numbers of the questions asked so far."""
+        return list(self._places_of)
+
+    def add(self, place: int, script: Script) -> None:
+        """Ask in a round what the script says."""
+        self._follow(place, script)
+        self.ready.append(place)
+
+    def share(self, first: int, place: int, script: Script) -> None:
+        """The question of the round ``first`` is that of another round, too."""
+        self._together.setdefault(first, [first]).append(place)
+        self._follow(place, script)
+
+    def _follow(self, place: int, script: Script) -> None:
+        self._scripts[place], self._answers[place] = script, []
+
+    def next(self, number: int) -> Question:
+        """The next question, with that number."""
+        epoch, place = self.epoch, self.ready.popleft()
+        step = self._scripts[place].step(self._answers[place])
+        label = step.label if isinstance(step, Ask) else None
+        self._places_of[number] = self._together.get(place, [place])
+        self._last_asked.update(dict.fromkeys(self._places_of[number], number))
+        return Question(number, int(epoch.drawn.items[place]), label, float(epoch.propensity[place]), epoch.number)
+
+    def tell(self, question: Question, answer: Given) -> None:
+        for place in self._places_of[question.id]:
+            self._answers[place].append(answer)
+            step = self._scripts[place].step(self._answers[place])
+            if isinstance(step, Ask):
+                self.ready.append(place)
+            else:
+                self.epoch.settle(place, step)
+
+    def check_may_untell(self, question_id: int) -> None:
+        """UnknownQuestionError if the next label was asked on the strength of this answer."""
+        if any(self._last_asked[place] != question_id for place in self._places_of[question_id]):
+            raise UnknownQuestionError(
+                f"the next label was already asked about the item of question {question_id}; its answer stands"
+            )
+
+    def untell(self, question_id: int) -> None:
+        """The question is open again."""
+        for place in self._places_of[question_id]:
+            self._answers[place].pop()
+            if self.epoch.is_settled[place]:
+                self.epoch.unsettle(place)
+            else:
+                self.ready.remove(place)
+
+
+def one_question_each(number: int, drawn: Drawn, one_shot: OneShot) -> Asking:
+    """One-shot. Rounds that drew the same item and label share a question: nothing is asked twice."""
+    costs = np.zeros(drawn.items.size, dtype=np.bool_)
+    costs[one_shot.places] = one_shot.asked >= 0
+    asking = Asking(Epoch(number, drawn, costs, one_shot))
+    asking.epoch.propensity[one_shot.places] = one_shot.propensity
+    first_with: dict[tuple[int, int], int] = {}
+    for place, label in zip(one_shot.places.tolist(), one_shot.label.tolist(), strict=True):
+        if label < 0:
+            continue
+        first = first_with.setdefault((int(drawn.items[place]), label), place)
+        if first == place:
+            asking.add(place, OneQuestion(label))
+        else:
+            asking.share(first, place, OneQuestion(label))
+    return asking
+
+
+def labels_themselves(number: int, drawn: Drawn, survivors: Ints, passive: bool) -> Asking:
+    """The label itself is asked for; ``passive``: also where survivors agree."""
+    costs = np.ones(drawn.items.size, dtype=np.bool_) if passive else contested(drawn.said[survivors])
+    asking = Asking(Epoch(number, drawn, costs, None))
+    for place in np.flatnonzero(costs).tolist():
+        asking.add(place, TheLabelItself())
+    return asking
+
+
+def until_a_yes(
+    number: int, drawn: Drawn, survivors: Ints, exploration: Exploration, checks: Floats, n_labels: int | None
+) -> Asking:
+    """Follow-up. ``checks`` (m,) has the uniform number of each round that is checked, NaN for the others.
+
+    ``n_labels`` is given where the labels are exhaustive.
+    """
+    said = drawn.said[survivors]
+    costs = contested(said)
+    asking = Asking(Epoch(number, drawn, costs, None))
+    for place in np.flatnonzero(costs).tolist():
+        check = None if np.isnan(checks[place]) else float(checks[place])
+        asking.add(place, UntilAYes(tuple(exploration.in_order(said[:, place])), check, n_labels))
+    return asking

@@ -1,0 +1,184 @@
+"""An epoch of the certified learner: the rounds that were drawn, what is asked in them, and how they end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from onebit.estimate.betting import Rounds
+from onebit.learners.certified.outputs import Bools, Floats, Ints, Outputs, Predictions, contested, guesses
+from onebit.learners.certified.planning import Exploration
+from onebit.learners.certified.scripts import Settled
+from onebit.records import Answer
+
+
+@dataclass(frozen=True, eq=False)
+class Drawn:
+    """The rounds of an epoch: items (m,) in the order drawn, and what the N hypotheses say there (N, m).
+
+    ``n_left`` is the number of items that the first was drawn from, where draws are without replacement.
+    """
+
+    items: Ints
+    said: Predictions
+    n_left: int = 0
+
+
+class KnownAnswers:
+    """What was answered about the items of a pool in earlier epochs."""
+
+    def __init__(self) -> None:
+        self._accepted: dict[int, dict[int, bool]] = {}
+
+    def add(self, item: int, label: int, answer: Answer) -> None:
+        # Can't tell is not a yes, and says nothing about other labels of the item.
+        self._accepted.setdefault(item, {})[label] = answer is Answer.YES
+
+    def of(self, item: int) -> dict[int, bool]:
+        """The labels of ``item`` whose answer is known, and whether they were accepted."""
+        return self._accepted.get(item, {})
+
+    def score(self, said: Predictions, survivors: Ints) -> Floats | None:
+        """On how many items each hypothesis is accepted, up to what is the same for all survivors; shape (N,).
+
+        None unless all labels that survivors give to items on which they differ have their answer.
+        """
+        score = np.zeros(said.shape[0])
+        for item in np.flatnonzero(contested(said[survivors])).tolist():
+            answers = self.of(item)
+            if any(label >= 0 and label not in answers for label in said[survivors, item].tolist()):
+                return None
+            score += [answers.get(label, False) for label in said[:, item].tolist()]
+        return score
+
+
+class OneShot:
+    """One question in each contested round: which outputs there are, which may be asked, and which is.
+
+    Everything but ``asked`` is fixed before it is drawn what to ask; docs/certificate.md, steps 2, 9 and 14.
+    """
+
+    def __init__(
+        self,
+        drawn: Drawn,
+        survivors: Ints,
+        exploration: Exploration,
+        known: KnownAnswers,
+        uniform: Floats,
+        f_yes: float = 0.0,
+    ) -> None:
+        #: The rounds that may tell survivors apart, as places in the epoch.
+        self.places = np.flatnonzero(contested(drawn.said[survivors]))
+        self.outputs = Outputs.of(drawn.said[np.ix_(survivors, self.places)])
+        self._survivors = survivors
+        unknown = self.outputs.label >= 0
+        is_right = np.zeros(unknown.size)
+        settled = np.zeros(self.places.size, dtype=np.bool_)
+        for i, item in enumerate(drawn.items[self.places].tolist()):
+            answers = known.of(item)
+            settled[i] = any(answers.values())
+            if answers:
+                for output in range(self.outputs.first[i], self.outputs.first[i + 1]):
+                    if (label := int(self.outputs.label[output])) in answers:
+                        unknown[output], is_right[output] = False, answers[label]
+        self._q = exploration.propensity(self.outputs, unknown)
+        # Where a right label is known, the others are hardly right as well.
+        self._guess = np.where(settled[self.outputs.example], 0, guesses(self.outputs, unknown)) + is_right
+        self._for_rival = self._guess + f_yes * (self.outputs.label < 0)
+        self.asked = exploration.draw(self.outputs, unknown, uniform[self.places])
+
+    @property
+    def label(self) -> Ints:
+        """The label to ask in each of the rounds ``places``, or -1 for nothing."""
+        return np.where(self.asked >= 0, self.outputs.label[self.outputs.first[:-1] + self.asked], -1)
+
+    @property
+    def propensity(self) -> Floats:
+        """That of the label to ask."""
+        return np.where(self.asked >= 0, self._q[self.outputs.first[:-1] + self.asked], 1.0)
+
+    def rounds(self, outcome: Ints, n_hypotheses: int) -> Rounds:
+        """The rounds that ended with ``outcome``: 1 for yes, 0 for anything else. Shape (n_rounds,)."""
+        m = int(np.searchsorted(self.places, outcome.size))
+        first = self.outputs.first[: m + 1]
+        end = first[-1]
+        return Rounds(
+            codes(self.outputs, self._survivors, m, n_hypotheses),
+            first,
+            self._q[:end],
+            self._for_rival[:end],
+            self._guess[:end],
+            self.asked[:m],
+            outcome[self.places[:m]].astype(np.float64),
+            outcome.size - m,
+        )
+
+
+def exact_rounds(drawn: Drawn, survivors: Ints, label: Ints) -> Rounds:
+    """Rounds in which the right ``label`` was found, -1 for none: D is known, nothing is weighted."""
+    said = drawn.said[survivors, : label.size]
+    places = np.flatnonzero(contested(said))
+    outputs = Outputs.of(said[:, places])
+    right = ((outputs.label == label[places][outputs.example]) & (outputs.label >= 0)).astype(np.float64)
+    nothing_asked, z = np.full(places.size, -1), np.zeros(places.size)
+    code = codes(outputs, survivors, places.size, drawn.said.shape[0])
+    return Rounds(code, outputs.first, np.ones(right.size), right, right, nothing_asked, z, label.size - places.size)
+
+
+def codes(outputs: Outputs, survivors: Ints, m: int, n_hypotheses: int) -> np.ndarray:
+    """Which output each hypothesis gives in the first m rounds, (m, N); those that do not survive count no more."""
+    largest = int(np.diff(outputs.first).max(initial=0))
+    code = np.zeros((m, n_hypotheses), dtype=np.uint8 if largest <= 256 else np.uint32)
+    code[:, survivors] = outputs.code[:, :m].T
+    return code
+
+
+class Epoch:
+    """An epoch under way: what was drawn, and how its rounds ended.
+
+    The ``outcome`` of a round is that of its script (``scripts.py``), and -1 where nothing was asked.
+    """
+
+    def __init__(self, number: int, drawn: Drawn, costs: Bools, one_shot: OneShot | None) -> None:
+        self.number, self.drawn, self.one_shot = number, drawn, one_shot
+        n = drawn.items.size
+        self.unsettled = int(costs.sum())
+        self.is_settled = ~costs
+        self.outcome = np.full(n, -1, dtype=np.int64)
+        self.propensity = np.ones(n)
+        #: For each round that was checked, whether that contradicted what is assumed.
+        self._checked: dict[int, bool] = {}
+
+    def settle(self, place: int, settled: Settled) -> None:
+        self.outcome[place] = settled.outcome
+        self.is_settled[place] = True
+        self.unsettled -= 1
+        if settled.contradicted is not None:
+            self._checked[place] = settled.contradicted
+
+    def unsettle(self, place: int) -> None:
+        self.outcome[place] = -1
+        self.is_settled[place] = False
+        self.unsettled += 1
+        self._checked.pop(place, None)
+
+    def settled_prefix(self) -> Ints:
+        """The outcomes before the first round that is unsettled: wealth uses a beginning, never a selection."""
+        n = self.is_settled.size if self.is_settled.all() else int(np.argmin(self.is_settled))
+        return self.outcome[:n]
+
+    def checks(self) -> list[bool]:
+        """What the checks in that beginning found, in the order drawn."""
+        n = self.settled_prefix().size
+        return [self._checked[place] for place in sorted(self._checked) if place < n]
+
+    def confirmed(self, outcome: Ints) -> tuple[Predictions, Ints, Floats]:
+        """The rounds among the first whose label was found: what hypotheses say (N, m), the label, its propensity."""
+        if self.one_shot is None:
+            places = np.flatnonzero(outcome >= 0)
+            label = outcome[places]
+        else:
+            places = np.flatnonzero(outcome == 1)
+            label = self.one_shot.label[np.searchsorted(self.one_shot.places, places)]
+        return self.drawn.said[:, places], label, self.propensity[places]

@@ -1,0 +1,363 @@
+"""The certified learner: the best of N models within eps, stopping as soon as the answers allow.
+
+An epoch freezes the survivors and the exploration before its first example is drawn. Rounds on which all survivors
+agree cost no question. When every round of an epoch is settled, models that are shown to be worse than the leader go,
+and the run stops once no survivor can be ahead of the leader by more than eps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any, get_args
+
+import numpy as np
+
+from onebit.errors import InvalidInputError, UnknownQuestionError, check_count, check_fraction
+from onebit.estimate.delta import WEALTH_SHARE, failure_per_leader
+from onebit.estimate.verdicts import one_label_is_refuted, slack
+from onebit.hypotheses.finite import FiniteClass
+from onebit.kernels.distinct import distinct_rows
+from onebit.learners.base import Learner
+from onebit.learners.certified.asking import Asking, labels_themselves, one_question_each, until_a_yes
+from onebit.learners.certified.epoch import KnownAnswers, OneShot
+from onebit.learners.certified.evidence import Evidence, IndependentEvidence, PoolEvidence
+from onebit.learners.certified.forecast import Forecast, forecast
+from onebit.learners.certified.outputs import Floats, Ints, Predictions, contested, several_labels
+from onebit.learners.certified.planning import Confirmed, Exploration, as_logged, plan_exploration, scene_of_votes
+from onebit.learners.certified.standing import Known, Standing
+from onebit.learners.certified.statement import SUSPENDED, CertifiedResult, promise
+from onebit.learners.items import ItemSource, Pool
+from onebit.learners.ledger import Ledger
+from onebit.randomness import RoundStream, fresh_seed
+from onebit.records import Answer, Closing, EpochRecord, Protocol, Question, RunStatus, Status
+
+#: An epoch has this share of the rounds so far, and at least so many; exact rounds, which say more, may be fewer.
+EPOCH_SHARE = 0.03
+MIN_ROUNDS, MIN_EXACT_ROUNDS = 64, 8
+#: Follow-up checks its first so many rounds in which survivors give two labels or more, and then this share of them.
+FIRST_CHECKED, CHECKED_SHARE = 30, 0.02
+
+
+class CertifiedLearner(Learner[CertifiedResult]):
+    """Names a model that is within eps of the best of a finite class, with probability at least 1 - delta.
+
+    Not in the paper. Protocols: *one-shot*, one yes/no question per drawn example; *follow-up*, labels are asked about
+    the same example until a yes, or until no survivor's label is left; *labels*, the full label, as a reference
+    (``passive``: also where survivors agree). On a pool, "best" means best on that pool; one-shot draws it with
+    replacement and asks nothing twice, the others draw without. On a stream, equal rows are not taken for equal models.
+
+    "Can't tell" is not a yes to the label asked, and nothing more. One-shot is about verdicts: how often raters accept
+    a model's label, several of which may be right. With bounds on errors it is about accuracy: every verdict is wrong
+    independently, no to a right label with probability at most ``f_no``, yes to a wrong one with at most ``f_yes``, the
+    same for every item and label. Follow-up and labels assume one right label per example; follow-up tests that on a
+    share of the examples, and stops where it is refuted. ``exhaustive``: that label is always one of the class's.
+
+    The seed is drawn from the operating system; a given one is for replay and simulation. See ``docs/certificate.md``.
+    """
+
+    def __init__(
+        self,
+        hypotheses: FiniteClass,
+        items: ItemSource,
+        *,
+        eps: float,
+        delta: float = 0.05,
+        protocol: Protocol = "one-shot",
+        passive: bool = False,
+        budget: int | None = None,
+        seed: int | None = None,
+        f_no: float = 0.0,
+        f_yes: float = 0.0,
+        exhaustive: bool = False,
+    ) -> None:
+        self._check(protocol, passive, f_no, f_yes, exhaustive)
+        self.seed = fresh_seed() if seed is None else seed
+        self._eps, self._delta = check_fraction("eps", eps), check_fraction("delta", delta)
+        self._budget = None if budget is None else check_count("budget", budget)
+        self._protocol, self._passive = protocol, passive
+        self._f_no, self._f_yes, self._transfer = f_no, f_yes, 1 - f_no - f_yes
+        self._exhaustive_labels = hypotheses.n_labels if exhaustive else None
+        self._pool_said: Predictions | None = None
+        if isinstance(items, Pool):
+            hypotheses.check_examples(items.x)
+            self._pool_said = np.maximum(hypotheses.predictions(items.x), -1)
+        # Rows that are equal on a stream so far may differ on what is to come.
+        self._first = self._which = np.arange(hypotheses.n_hypotheses)
+        if self._pool_said is not None:
+            self._first, self._which = distinct_rows(self._pool_said)
+            self._pool_said = self._pool_said[self._first]
+        #: Errors of raters that favour one model on a pool do not go away by asking more.
+        self._raters_err = f_no + f_yes > 0
+        self._has_slack = self._pool_said is not None and self._raters_err
+        self._evidence: Evidence
+        self._n_drawn_once: int | None = None
+        if self._pool_said is None or protocol == "one-shot":
+            slack_of = self._slack if self._has_slack else None
+            self._evidence = IndependentEvidence(hypotheses, items, self._first, self._pool_said, slack_of)
+        else:
+            self._evidence = PoolEvidence(self._pool_said, passive)
+            self._n_drawn_once = self._pool_said.shape[1]
+        self._uniforms = RoundStream(self.seed, "rounds")
+        self._ledger = Ledger(hypotheses.n_labels)
+        self._known = KnownAnswers()
+        self._standing: Standing | None = None
+        #: The forecast of the last standing that somebody read.
+        self._foreseen: tuple[Standing | None, Forecast | None] = None, None
+        #: The epoch under way.
+        self._asking: Asking | None = None
+        self._confirmed = Confirmed()
+        self._n_rounds = self._n_free = self._n_checks = self._n_contradicted = 0
+        #: Rounds so far in which survivors gave two labels or more.
+        self._n_with_two = 0
+        self._status = RunStatus.RUNNING
+        self.epochs: list[EpochRecord] = []
+        self.closings: list[Closing] = []
+        self._given: dict[int, EpochRecord] = {}
+        #: Of each leader so far.
+        self._slacks: dict[int, Floats] = {}
+
+    def _check(self, protocol: str, passive: bool, f_no: float, f_yes: float, exhaustive: bool) -> None:
+        if protocol not in get_args(Protocol):
+            raise InvalidInputError(f"protocol is {protocol!r}; it must be one of {', '.join(get_args(Protocol))}")
+        if passive and protocol != "labels":
+            raise InvalidInputError("passive is for the protocol labels; the others ask only where survivors differ")
+        if not (f_no >= 0 and f_yes >= 0 and f_no + f_yes < 1):
+            raise InvalidInputError(
+                f"the error rates are f_no={f_no!r} and f_yes={f_yes!r}; they must not be negative, and add up to less "
+                "than 1: otherwise a yes says nothing"
+            )
+        if protocol != "one-shot" and f_no + f_yes > 0:
+            raise InvalidInputError(f"{protocol} needs answers that are right; use one-shot for raters who err")
+        if exhaustive and protocol != "follow-up":
+            raise InvalidInputError(f"exhaustive is for follow-up, which seeks the right label; {protocol} does not")
+
+    def ask(self, n: int = 1) -> tuple[Question, ...] | Status:
+        check_count("the number of questions asked for", n)
+        self._settle()
+        questions: list[Question] = []
+        if self._asking is not None:
+            for _ in range(min(n, len(self._asking.ready), self._allowance(self._asking))):
+                questions.append(self._asking.next(len(self._ledger.questions) + len(questions)))
+        self._ledger.add(tuple(questions))
+        if questions:
+            return tuple(questions)
+        return Status.WAIT if self._ledger.n_open else Status.DONE
+
+    def tell(self, question_id: int, answer: Answer | int) -> None:
+        question = self._ledger.record(question_id, answer)
+        # After a budget cut the certificate has been given without it.
+        if self._asking is not None and question.epoch == self._asking.epoch.number:
+            self._asking.tell(question, answer)
+
+    def untell(self, question_id: int) -> None:
+        """Take an answer back, as long as nothing was built on it: its epoch is open, and no next label was asked."""
+        asking = self._asking
+        if asking is None or question_id not in asking.questions or self._ledger.answers[question_id] is None:
+            raise UnknownQuestionError(
+                f"question {question_id!r} has no answer that can be taken back; that is possible while a question of "
+                "the same epoch is open"
+            )
+        asking.check_may_untell(question_id)
+        self._ledger.take_back(question_id)
+        asking.untell(question_id)
+
+    def follow(self, record: EpochRecord) -> None:
+        """Explore as a log has it when that epoch begins, not as would be planned now.
+
+        The plan may be any, so a log stays good where numbers come out otherwise in the last bit, or plans improve.
+        """
+        self._given[record.number] = record
+
+    @property
+    def result(self) -> CertifiedResult:
+        return self.read()()
+
+    def read(self, closes: bool = True) -> Callable[[], CertifiedResult]:
+        if closes:
+            self._settle()
+        n_cant_tell = sum(answer is Answer.CANT_TELL for answer in self._ledger.answers)
+        counts = {
+            "status": self._status,
+            "n_rounds": self._n_rounds,
+            "n_answers": self._ledger.n_answered,
+            "n_free_rounds": self._n_free,
+            "n_cant_tell": n_cant_tell,
+            "n_checks": self._n_checks,
+            "n_contradicted": self._n_contradicted,
+        }
+        return partial(self._result_of, self._standing_now().frozen(), tuple(self.closings), counts)
+
+    def _result_of(self, standing: Standing, closings: tuple[Closing, ...], counts: dict[str, Any]) -> CertifiedResult:
+        ahead = standing.ahead_at_most()
+        foreseen = self._foreseen
+        if foreseen[0] is not standing:
+            foreseen = standing, forecast(standing, closings, self._eps, self._n_drawn_once)
+            self._foreseen = foreseen
+        is_pool, exhaustive = self._pool_said is not None, self._exhaustive_labels is not None
+        words = promise(self._protocol, is_pool, self._raters_err, exhaustive, self._delta)
+        return CertifiedResult(
+            promise=SUSPENDED if standing.is_suspended else words,
+            chosen=int(self._first[standing.leader]),
+            oracle_calls=0,
+            intervals=None,
+            achieved_eps=float(ahead.max()),
+            eps=self._eps,
+            delta=self._delta,
+            names=tuple(np.flatnonzero(self._which == standing.leader).tolist()),
+            survivors=tuple(self._first[standing.survivors].tolist()),
+            ahead_at_most=tuple(ahead.tolist()),
+            forecast=foreseen[1],
+            **counts,
+        )
+
+    def _allowance(self, asking: Asking) -> int:
+        return len(asking.ready) if self._budget is None else self._budget - len(self._ledger.questions)
+
+    def _standing_now(self) -> Standing:
+        """Who is ahead; the first time, examples are looked at for the vote."""
+        if self._standing is None:
+            delta = WEALTH_SHARE * self._delta if self._has_slack else self._delta
+            self._standing = Standing(self._evidence, eps=self._eps, delta=delta, transfer=self._transfer)
+            if self._standing.is_over:
+                self._status = RunStatus.COMPLETE
+        return self._standing
+
+    def _settle(self) -> None:
+        """Close the epoch if it is over, and begin another unless the run is."""
+        standing = self._standing_now()
+        while self._status is RunStatus.RUNNING:
+            if self._asking is None:
+                self._begin(standing)
+            elif self._asking.epoch.unsettled == 0:
+                self._close(self._asking, standing)
+            elif self._ledger.n_open == 0 and self._allowance(self._asking) <= 0:
+                self._close(self._asking, standing, if_not_over=RunStatus.BUDGET)
+            else:
+                return
+
+    def _begin(self, standing: Standing) -> None:
+        exact = isinstance(self._evidence, PoolEvidence)
+        n_rounds = max(MIN_EXACT_ROUNDS if exact else MIN_ROUNDS, math.ceil(EPOCH_SHARE * self._n_rounds))
+        survivors, number = standing.survivors, len(self.epochs)
+        names = self._first[survivors]
+        given = self._given.get(number)
+        if given is None:
+            exploration = self._explore(standing)
+        else:
+            n_rounds, exploration = given.n_rounds, as_logged(given, names)
+        uniform = self._uniforms.uniforms(self._n_rounds, n_rounds)
+        drawn = self._evidence.draw(survivors, uniform[:, 0])
+        if drawn.items.size == 0:
+            self._status = RunStatus.EXHAUSTED
+            return
+        mixture = zip(names[exploration.rows].tolist(), exploration.probabilities.tolist(), strict=True)
+        leader = int(self._first[standing.leader])
+        record = EpochRecord(
+            number, self._n_rounds, drawn.items.size, leader, tuple(names.tolist()), tuple(mixture), exploration.gamma
+        )
+        self.epochs.append(record)
+        uniform = uniform[: drawn.items.size]
+        if self._protocol == "one-shot":
+            one_shot = OneShot(drawn, survivors, exploration, self._known, uniform[:, 1:], self._f_yes)
+            self._asking = one_question_each(number, drawn, one_shot)
+        elif self._protocol == "labels":
+            self._asking = labels_themselves(number, drawn, survivors, self._passive)
+        else:
+            checks = self._checks(drawn.said[survivors], uniform)
+            self._asking = until_a_yes(number, drawn, survivors, exploration, checks, self._exhaustive_labels)
+
+    def _checks(self, said: Predictions, uniform: Floats) -> Floats:
+        """A uniform number for each round that is checked, NaN for the others; drawn before anything is asked."""
+        with_two = several_labels(said)
+        number = self._n_with_two + np.cumsum(with_two)
+        self._n_with_two += int(with_two.sum())
+        chosen = with_two & ((number <= FIRST_CHECKED) | (uniform[:, 1] < CHECKED_SHARE))
+        return np.where(chosen, uniform[:, 2], np.nan)
+
+    def _close(self, asking: Asking, standing: Standing, if_not_over: RunStatus = RunStatus.RUNNING) -> None:
+        epoch = asking.epoch
+        self._evidence.add(epoch, standing.survivors)
+        outcome = epoch.settled_prefix()
+        self._confirmed.add(*epoch.confirmed(outcome))
+        self._n_rounds += outcome.size
+        if not self._passive:
+            agreed = ~contested(epoch.drawn.said[np.ix_(standing.survivors, np.arange(outcome.size))])
+            self._n_free += int(agreed.sum())
+        for question_id in asking.questions:
+            self._learn(question_id)
+        self._asking = None
+        standing.update(None if asking.questions else self._all_known(standing.survivors))
+        # One after the other: a test that has once spoken is not silenced by what comes later.
+        for contradicted in epoch.checks():
+            self._n_checks, self._n_contradicted = self._n_checks + 1, self._n_contradicted + contradicted
+            if one_label_is_refuted(self._n_checks, self._n_contradicted):
+                standing.suspend()
+        self._status = self._status_after(standing, if_not_over)
+        closing = Closing(
+            epoch.number,
+            self._n_rounds,
+            self._ledger.n_answered,
+            int(self._first[standing.leader]),
+            tuple(self._first[standing.survivors].tolist()),
+            standing.certified_eps,
+            self._n_checks,
+            self._n_contradicted,
+        )
+        self.closings.append(closing)
+
+    @staticmethod
+    def _status_after(standing: Standing, if_not_over: RunStatus) -> RunStatus:
+        if standing.is_suspended:
+            return RunStatus.SUSPENDED
+        if standing.is_shown:
+            return RunStatus.COMPLETE
+        return RunStatus.EXHAUSTED if standing.is_exact else if_not_over
+
+    def _learn(self, question_id: int) -> None:
+        """What was answered about an item of a pool is its verdict from now on."""
+        question, answer = self._ledger.questions[question_id], self._ledger.answers[question_id]
+        if self._pool_said is not None and isinstance(answer, Answer) and question.label is not None:
+            self._known.add(question.item, question.label, answer)
+
+    def _all_known(self, survivors: Ints) -> Known | None:
+        """Who is accepted how often, if all labels of survivors have their answer where they differ.
+
+        Drawing with replacement would go on for long, although nothing is left to be asked.
+        """
+        if self._pool_said is None or self._protocol != "one-shot":
+            return None
+        accepted = self._known.score(self._pool_said, survivors)
+        if accepted is None:
+            return None
+        # An abstention gets what a wrong label gets, so that all are measured alike.
+        n_silent = (self._pool_said[:, contested(self._pool_said[survivors])] < 0).sum(axis=1)
+        return Known(accepted + self._f_yes * n_silent, partial(self._ahead_by_verdicts, accepted))
+
+    def _ahead_by_verdicts(self, accepted: Floats, leader: int) -> Floats:
+        """By how much each hypothesis can be ahead of the leader, given how often each is ``accepted`` on the pool."""
+        said = self._pool_said
+        assert said is not None
+        silent = ((said < 0) & (said[leader] >= 0)).sum(axis=1)
+        ahead = (accepted - accepted[leader] + self._f_yes * silent) / said.shape[1]
+        bound: Floats = (ahead + (self._slack(leader) if self._has_slack else 0.0)) / self._transfer
+        return bound
+
+    def _slack(self, leader: int) -> Floats:
+        """By how much verdicts on the pool may favour the leader against each hypothesis by luck; docs, step 14."""
+        said = self._pool_said
+        assert said is not None
+        if leader not in self._slacks:
+            share = failure_per_leader(self._standing_now().agreement, (1 - WEALTH_SHARE) * self._delta)[leader]
+            n_differ = (said != said[leader]).sum(axis=1)
+            self._slacks[leader] = slack(n_differ, -math.log(share), self._f_no, self._f_yes) / said.shape[1]
+        return self._slacks[leader]
+
+    def _explore(self, standing: Standing) -> Exploration:
+        """The exploration for the next epoch, from the labels confirmed so far or, before, from the models' votes."""
+        leader = int(np.flatnonzero(standing.survivors == standing.leader)[0])
+        if self._protocol == "labels":
+            return Exploration(np.array([leader]), np.ones(1), 1.0)
+        scene = self._confirmed.scene(standing.survivors) or scene_of_votes(standing.looked_at[standing.survivors])
+        return plan_exploration(scene, leader)

@@ -1,0 +1,170 @@
+"""Where the certified learner stands: who leads, who may still be the best, and what is shown about the gap.
+
+Everything here follows from the evidence by docs/certificate.md, steps 4 to 6.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from copy import copy
+from dataclasses import dataclass
+
+import numpy as np
+
+from onebit.estimate.delta import failure_per_leader
+from onebit.learners.certified.evidence import Evidence
+from onebit.learners.certified.outputs import Bools, Floats, plurality
+
+#: On the way the certified eps is one of eps, eps * STEP, eps * STEP^2, ..., 1.
+STEP = 1.1
+#: Steps between 0 and the certified eps in which "ahead by at most" is told, and the certified eps in the end.
+FINE_STEPS = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """Where every answer is known that could tell survivors apart.
+
+    ``score`` (N,) says who is accepted how often. ``ahead(g)`` (N,) bounds by how much each is ahead of g; errors of
+    raters may leave it above 0.
+    """
+
+    score: Floats
+    ahead: Callable[[int], Floats]
+
+
+class Standing:
+    """The leader, the survivors and the certified eps. Rows count the distinct hypotheses.
+
+    With raters who err, ``transfer`` is the least that a gap in yes-rates can be of the gap in accuracy.
+    """
+
+    def __init__(self, evidence: Evidence, *, eps: float, delta: float, transfer: float = 1.0) -> None:
+        self._evidence, self._transfer = evidence, transfer
+        #: What the hypotheses say on the examples of the vote, (N, m).
+        self.looked_at = evidence.look()
+        #: With the vote; it decides about shares of delta.
+        self.agreement = agreement = (self.looked_at == plurality(self.looked_at)).sum(axis=1)
+        #: The log-wealth that shows something against each leader.
+        self.threshold = -np.log(failure_per_leader(agreement, delta))
+        self.survivors = np.arange(agreement.size)
+        self.leader = int(np.argmax(agreement))
+        #: Whether nothing is left to be found out.
+        self.is_exact = self.survivors.size == 1
+        self._known: Known | None = None
+        self.is_suspended = False
+        self._eps = eps
+        n_steps = math.ceil(math.log(1 / eps) / math.log(STEP))
+        #: What the certified eps may be, and its place among them.
+        self._ladder = [*(eps * STEP**k for k in range(n_steps)), 1.0]
+        self._place = n_steps
+        self._ahead: Floats | None = None
+        self._frozen: Standing | None = None
+
+    def frozen(self) -> Standing:
+        """The standing as it is now, whatever is updated later; what is worked out about it stays worked out."""
+        if self._frozen is None:
+            self._frozen = copy(self)
+            self._frozen._evidence = self._evidence.frozen()
+        return self._frozen
+
+    @property
+    def certified_eps(self) -> float:
+        """No model is ahead of the leader by more, as of the last update."""
+        if self.is_exact:
+            return float(self._exact_bounds().max())
+        return self._ladder[self._place]
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether the eps asked for is shown."""
+        return self.certified_eps <= self._eps
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more needs to be asked, or can be."""
+        return self.is_exact or self.is_suspended or self.is_shown
+
+    def update(self, known: Known | None) -> None:
+        """Draw all conclusions from the evidence, and from what is ``known``."""
+        self._ahead = self._frozen = None
+        self._known = known
+        score = self._evidence.score if known is None else known.score
+        self.leader = int(self.survivors[np.argmax(score[self.survivors])])
+        behind = self._shown(0.0, keep=True)
+        behind[self.leader] = False
+        self.survivors = self.survivors[~behind[self.survivors]]
+        self.is_exact = known is not None or self.n_left() == 0 or self.survivors.size == 1
+        if not self.is_exact:
+            self._climb()
+
+    def suspend(self) -> None:
+        """What the evidence rests on is refuted: nothing is shown, and anybody may be the best."""
+        self._ahead = self._frozen = self._known = None
+        self.is_suspended, self.is_exact = True, False
+        self.survivors = np.arange(self.threshold.size)
+        self._place = len(self._ladder) - 1
+
+    def _exact_bounds(self) -> Floats:
+        """By how much each survivor can be ahead of the leader, where nothing is left to be found out."""
+        if self._known is None:
+            return np.zeros(self.survivors.size)
+        bound: Floats = self._known.ahead(self.leader)[self.survivors].clip(0, 1)
+        bound[self.survivors == self.leader] = 0.0
+        return bound
+
+    def _climb(self) -> None:
+        """Find the certified eps on the ladder, from where it was."""
+        while self._place > 0 and self._is_shown(self._ladder[self._place - 1], keep=True):
+            self._move(self._place - 1)
+        # Another leader has other rivals, and less may be shown about them.
+        while self._place < len(self._ladder) - 1 and not self._is_shown(self._ladder[self._place], True):
+            self._move(self._place + 1)
+
+    def _move(self, place: int) -> None:
+        self._evidence.wealth.forget(self._transfer * self._ladder[self._place])
+        self._place = place
+
+    def log_wealth(self, c: float, keep: bool = False) -> Floats:
+        """Of every hypothesis against the leader, at a gap c in accuracy."""
+        return self._evidence.wealth.log_wealth(self.leader, self._transfer * c, keep)
+
+    def moments(self) -> tuple[Floats, Floats]:
+        """The sums of D against the leader over all rounds, and of its square; each of shape (N,)."""
+        return self._evidence.moments(self.leader)
+
+    def n_left(self) -> int | None:
+        """How many rounds there can be at most, where items are drawn without replacement."""
+        return self._evidence.n_left(self.survivors)
+
+    def _shown(self, c: float, keep: bool = False) -> Bools:
+        """For which hypotheses it is shown that, if it is the best, it is ahead of the leader by less than c."""
+        shown: Bools = self.log_wealth(c, keep) >= self.threshold[self.leader]
+        return shown
+
+    def _is_shown(self, c: float, keep: bool = False) -> bool:
+        """Whether it is shown for all survivors; the leader is not ahead of itself."""
+        rivals = self.survivors[self.survivors != self.leader]
+        return bool(self._shown(c, keep)[rivals].all())
+
+    def ahead_at_most(self) -> Floats:
+        """For each survivor: if it is the best, it is ahead of the leader by at most this. 0 for the leader.
+
+        The largest is the certified eps, told more finely than on the way. Goes through all rounds a few times, once
+        after each update.
+        """
+        if self._ahead is None:
+            self._ahead = self._exact_bounds() if self.is_exact else self._bounds_by_wealth()
+        return self._ahead
+
+    def _bounds_by_wealth(self) -> Floats:
+        bound = np.full(self.survivors.size, self.certified_eps)
+        steps = np.linspace(0, self.certified_eps, FINE_STEPS, endpoint=False)[::-1]
+        for c in steps if not self.is_suspended else ():
+            shown = self._shown(c)[self.survivors]
+            bound[shown] = np.minimum(bound[shown], c)
+            if not shown.any():
+                break
+        bound[self.survivors == self.leader] = 0.0
+        return bound

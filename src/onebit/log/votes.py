@@ -1,0 +1,25 @@
+"""The answer to a question that several raters answer."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from onebit.records import Answer
+
+#: What a rater says: yes, no or can't tell; or a label, where that is asked for.
+Given = Answer | int
+
+
+def majority(votes: Iterable[Given], overlap: int) -> Given | None:
+    """The answer from the votes: as soon as more than half agree; can't tell if all have voted and none leads.
+
+    >>> majority([Answer.YES, Answer.YES], overlap=3)
+    <Answer.YES: 'yes'>
+    """
+    counts = Counter(votes).most_common()
+    if counts and 2 * counts[0][1] > overlap:
+        return counts[0][0]
+    if sum(n for _, n in counts) < overlap:
+        return None
+    return counts[0][0] if len(counts) == 1 or counts[0][1] > counts[1][1] else Answer.CANT_TELL

@@ -1,0 +1,43 @@
+"""Group commit: many who wait for their events to be durable share one write."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+
+from onebit.log.chain import Chain, Head
+from onebit.log.events import Event
+
+
+class GroupCommit:
+    """Writes events in the order in which they were put; whoever waits first writes for all who wait by then.
+
+    They are linked when they are put, after the ``head`` of the log. A write that fails raises in everyone who waits
+    for it. Its texts stay, in order, before those that come later: the next who waits tries again with the same ones.
+    """
+
+    def __init__(self, write: Callable[[int, Sequence[str]], None], head: Head) -> None:
+        self._write = write
+        self._queue: list[tuple[str, Head]] = []
+        self._chain = Chain(head)
+        #: Where the log ends that is durable.
+        self.head = head
+        self._queue_lock, self._write_lock = threading.Lock(), threading.Lock()
+
+    def put(self, events: Sequence[Event]) -> int:
+        """Queue events; the ticket to wait with. Who puts must hold a lock that puts what happened in order."""
+        with self._queue_lock:
+            self._queue.extend((self._chain.link(event), self._chain.head) for event in events)
+            return self._chain.head.n_events
+
+    def wait(self, ticket: int) -> None:
+        """Return when everything up to the ticket is durable."""
+        with self._write_lock:
+            if self.head.n_events >= ticket:
+                return
+            with self._queue_lock:
+                batch = self._queue[:]
+            self._write(self.head.n_events, [text for text, _ in batch])
+            with self._queue_lock:
+                del self._queue[: len(batch)]
+            self.head = batch[-1][1]

@@ -1,0 +1,187 @@
+"""Connecting to a store by its URL: the engine, its settings for durability, and its version.
+
+SQLite runs in WAL with synchronous=FULL, so what is committed is on the disk; PostgreSQL does so by itself.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
+
+from onebit.errors import InvalidInputError, OnebitError
+from onebit.log.journal import NotWrittenError
+
+#: The version of the tables that this onebit reads and writes; older stores are brought to it when they are opened.
+VERSION = "2"
+#: How long one process waits for another to finish its write, in seconds.
+PATIENCE = 30
+
+
+class StoreError(OnebitError):
+    """A store that cannot be reached, is damaged, or is of another version."""
+
+
+def connect(url: str) -> Engine:
+    """An engine for the store, which is made if it is not there, and brought to this version if it is older."""
+    # A connection that the server closed while nobody answered is replaced before it is used.
+    engine = create_engine(_checked(url), pool_pre_ping=not is_sqlite(url))
+    if is_sqlite(url):
+        _check_whole(sqlite_path(url))
+        event.listen(engine, "connect", _durable_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    try:
+        with explained(url), engine.connect() as connection:
+            found = _version(connection)
+        if found != VERSION:
+            with explained(url), writing(engine) as connection:
+                _migrate(connection, url)
+    except BaseException:
+        engine.dispose()
+        raise
+    return engine
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """One transaction that writes."""
+    with engine.connect() as connection, connection.execution_options(for_writing=True).begin():
+        yield connection
+
+
+def is_sqlite(url: str) -> bool:
+    return url.startswith("sqlite:")
+
+
+def sqlite_path(url: str) -> Path:
+    """The file of an SQLite store."""
+    return Path(str(make_url(url).database))
+
+
+@contextmanager
+def explained(url: str) -> Iterator[None]:
+    """Errors of the database, in words: what happened to the store and what to do."""
+    try:
+        yield
+    except IntegrityError:
+        # Two writers met, which is no fault of the store.
+        raise
+    except DBAPIError as error:
+        reason, shown = str(error.orig).strip().splitlines()[0], hidden_password(url)
+        if any(sign in reason for sign in ("disk is full", "No space left", "disk I/O error", "readonly", "read-only")):
+            raise NotWrittenError(
+                f"the store {shown} cannot be written: {reason}; nothing was acknowledged, and what was there is kept. "
+                "Make space (or allow writing), and go on"
+            ) from error
+        if any(sign in reason for sign in ("malformed", "not a database", "file is encrypted")):
+            raise StoreError(
+                f"the store {shown} is damaged or no store: {reason}; restore it from a backup (onebit study backup "
+                "makes them)"
+            ) from error
+        raise StoreError(f"the store {shown} does not answer: {reason}") from error
+
+
+def hidden_password(url: str) -> str:
+    return make_url(url).render_as_string(hide_password=True)
+
+
+def _checked(url: str) -> URL:
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise InvalidInputError(
+            f"the storage {url!r} is no URL; use sqlite:///my.db for a file, or postgresql://user@host/database"
+        ) from None
+    if parsed.get_backend_name() == "sqlite":
+        if not parsed.database or parsed.database == ":memory:":
+            raise InvalidInputError(
+                f"the storage {url!r} names no file, and what is in memory only is lost; use sqlite:///my.db"
+            )
+        if not Path(parsed.database).parent.is_dir():
+            raise InvalidInputError(f"the folder of {parsed.database} is not there; make it first")
+        return parsed
+    if parsed.get_backend_name() != "postgresql":
+        raise InvalidInputError(f"the storage {url!r} is neither sqlite:///... nor postgresql://...")
+    try:
+        import psycopg  # noqa: F401
+    except ImportError:
+        raise InvalidInputError("PostgreSQL needs the package psycopg; install onebit[postgres]") from None
+    return parsed.set(drivername="postgresql+psycopg")
+
+
+def _check_whole(path: Path) -> None:
+    """StoreError if an SQLite file is shorter than it says.
+
+    SQLite notices that only when it comes to what is missing. While there is a write-ahead log, the end of the file may
+    rightly be there.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    if not path.is_file() or (log.is_file() and log.stat().st_size > 0):
+        return
+    with path.open("rb") as file:
+        header = file.read(100)
+    # Where the two counters of changes differ, the number of pages is not kept in the header.
+    if len(header) < 100 or not header.startswith(b"SQLite format 3\0") or header[24:28] != header[92:96]:
+        return
+    page_size = int.from_bytes(header[16:18], "big")
+    expected = int.from_bytes(header[28:32], "big") * (65536 if page_size == 1 else page_size)
+    if path.stat().st_size < expected:
+        raise StoreError(
+            f"the store {path} is cut short: it has {path.stat().st_size:,} bytes of {expected:,}; restore it from a "
+            "backup (onebit study backup makes them)"
+        )
+
+
+def _durable_sqlite(connection: Any, _: object) -> None:
+    # Transactions are begun by _begin_sqlite, not by the driver's guess.
+    connection.isolation_level = None
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={PATIENCE * 1000}"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A writer takes the lock at once: one that reads first and writes later may be refused halfway.
+    for_writing = connection.get_execution_options().get("for_writing", False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if for_writing else "BEGIN")
+
+
+def _version(connection: Connection) -> str | None:
+    """The version of the tables in a store, None if there are none."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return None if found is None else str(found)
+
+
+def _migrate(connection: Connection, url: str) -> None:
+    # Imported here: it is needed once in the life of a store.
+    from alembic.config import Config
+    from alembic.runtime.environment import EnvironmentContext
+    from alembic.script import ScriptDirectory
+
+    if not is_sqlite(url):
+        # Two processes that open a new store at once would both make its tables.
+        connection.execute(text("SELECT pg_advisory_xact_lock(711)"))
+    found = _version(connection)
+    config = Config()
+    config.set_main_option("script_location", os.fspath(Path(str(resources.files("onebit.store"))) / "migrations"))
+    scripts = ScriptDirectory.from_config(config)
+    known = {script.revision for script in scripts.walk_revisions()}
+    if found is not None and found not in known:
+        raise StoreError(
+            f"the store {hidden_password(url)} has version {found}, made by a newer onebit; this one knows "
+            f"{', '.join(sorted(known))}. Install the newer one"
+        )
+    if found is None and inspect(connection).get_table_names():
+        raise StoreError(f"the database {hidden_password(url)} holds something else than studies; use another one")
+    # Over our own connection, so that the migration is part of the transaction that looked at the version.
+    with EnvironmentContext(config, scripts, fn=lambda version, _: scripts._upgrade_revs("head", version)) as run:
+        run.configure(connection=connection, transactional_ddl=True)
+        run.run_migrations()

@@ -1,0 +1,254 @@
+"""A store of studies: their logs and tables, in SQLite or PostgreSQL, named by URL."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import TracebackType
+from typing import Any
+
+from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy.exc import IntegrityError
+
+from onebit.errors import InvalidInputError
+from onebit.log.chain import Chain, Head, Unchain
+from onebit.log.events import Event, LogError, OtherVersionError
+from onebit.log.journal import InUseError
+from onebit.store import schema
+from onebit.store.database import StoreError, connect, explained, hidden_password, writing
+from onebit.store.locks import Lock, take_lock
+
+#: Events read from the database at a time.
+AT_A_TIME = 10_000
+#: A block of a table: its kind (predictions or features of some items, what raters are shown of them), number, bytes.
+Block = tuple[str, int, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A study as the store lists it."""
+
+    id: int
+    name: str
+    created_at: str
+    about: dict[str, Any]
+    n_events: int
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """The events of a study, and where they end."""
+
+    events: list[Event]
+    head: Head
+
+
+class Store:
+    """The studies behind one URL. Several processes may read; each study has one writer, who holds its lock."""
+
+    def __init__(self, url: str) -> None:
+        self.url = url
+        self._engine = connect(url)
+        #: Told apart from other writers, so that a commit whose reply was lost is recognised as our own.
+        self._writer = uuid.uuid4().hex
+
+    def entries(self) -> list[Entry]:
+        """The studies, in the order in which they were made."""
+        with self.reading() as connection:
+            return self._entries(connection)
+
+    def entry(self, name: str) -> Entry:
+        """The study of that name; InvalidInputError if there is none."""
+        entries = self.entries()
+        for entry in entries:
+            if entry.name == name:
+                return entry
+        known = ", ".join(entry.name for entry in entries) or "none"
+        raise InvalidInputError(f"there is no study {name!r} in {hidden_password(self.url)}; there are: {known}")
+
+    def create(self, name: str, about: dict[str, Any], log: Iterable[Event], blocks: Iterable[Block]) -> Entry:
+        """Make a study, all at once or not at all. The log is gone through after the blocks, so it may tell of them."""
+        if not name.strip():
+            raise InvalidInputError("a study needs a name")
+        now = _now()
+        with self.writing() as connection:
+            if name in {entry.name for entry in self._entries(connection)}:
+                raise InvalidInputError(
+                    f"there is a study {name!r} in {hidden_password(self.url)} already; use another name, load it, or "
+                    "delete it"
+                )
+            row = {"name": name, "created_at": now, "about": json.dumps(about)}
+            made = connection.execute(insert(schema.studies).values(row)).inserted_primary_key
+            study_id = int(made[0]) if made is not None else 0
+            for kind, number, data in blocks:
+                block = {"study_id": study_id, "kind": kind, "number": number, "data": data}
+                connection.execute(insert(schema.blocks), block)
+            chain = Chain()
+            self._insert(connection, study_id, 0, [chain.link(event) for event in log])
+        return Entry(study_id, name, now, about, chain.head.n_events)
+
+    def delete(self, name: str) -> None:
+        """Remove a study with its log; InUseError while somebody writes to it."""
+        entry = self.entry(name)
+        lock = self.lock(entry)
+        try:
+            with self.writing() as connection:
+                for table in (schema.events, schema.blocks):
+                    connection.execute(delete(table).where(table.c.study_id == entry.id))
+                connection.execute(delete(schema.studies).where(schema.studies.c.id == entry.id))
+        finally:
+            lock.release(forget=True)
+
+    def lock(self, entry: Entry) -> Lock:
+        """Become the writer of a study; InUseError if another process, or another part of this one, is."""
+        lock = take_lock(self.url, self._engine, entry.id)
+        if lock is None:
+            raise InUseError(
+                f"the study {entry.name!r} is open elsewhere; it has one writer. Use that process (a server offers its "
+                "page and API), or stop it"
+            )
+        return lock
+
+    def log(self, study_id: int) -> Log:
+        """The whole log; LogError where an event is missing, damaged or does not follow the one before."""
+        unchain = Unchain()
+        with self.reading() as connection:
+            events = [event for *_, event in read_log(connection, study_id, unchain)]
+        return Log(events, unchain.head)
+
+    def first_event(self, study_id: int) -> Event:
+        """How a study began; LogError where that cannot be read."""
+        with self.reading() as connection:
+            for *_, event in read_log(connection, study_id, Unchain()):
+                return event
+        raise LogError("the study has no log; restore a backup")
+
+    def append(self, study_id: int, first: int, texts: Sequence[str]) -> None:
+        """Write events number ``first`` and on, as a ``Chain`` linked them; they are durable when this returns.
+
+        NotWrittenError, and nothing is written, if the store cannot; InUseError if another writer was quicker.
+        """
+        try:
+            with self.writing() as connection:
+                self._insert(connection, study_id, first, texts)
+        except IntegrityError as error:
+            if not self._is_ours(study_id, first, texts):
+                raise InUseError(
+                    "another process has written to this study, so this one no longer knows its state; load it again"
+                ) from error
+
+    def blocks(self, study_id: int, kind: str) -> Iterator[bytes]:
+        """The blocks of a kind, in order."""
+        table = schema.blocks
+        chosen = (table.c.study_id == study_id) & (table.c.kind == kind)
+        with self.reading() as connection:
+            numbers = connection.execute(select(table.c.number).where(chosen).order_by(table.c.number)).scalars().all()
+            for number in numbers:
+                yield connection.execute(select(table.c.data).where(chosen & (table.c.number == number))).scalar_one()
+
+    def block(self, study_id: int, kind: str, number: int) -> bytes:
+        """One block."""
+        table = schema.blocks
+        chosen = (table.c.study_id == study_id) & (table.c.kind == kind) & (table.c.number == number)
+        with self.reading() as connection:
+            data: bytes | None = connection.execute(select(table.c.data).where(chosen)).scalar()
+        if data is None:
+            raise StoreError(f"block {number} of the {kind} of a study is missing; restore the store from a backup")
+        return data
+
+    def replace_block(self, study_id: int, block: Block) -> None:
+        """Keep a block instead of the one of its kind and number."""
+        kind, number, data = block
+        table = schema.blocks
+        chosen = (table.c.study_id == study_id) & (table.c.kind == kind) & (table.c.number == number)
+        with self.writing() as connection:
+            connection.execute(delete(table).where(chosen))
+            connection.execute(insert(table), {"study_id": study_id, "kind": kind, "number": number, "data": data})
+
+    def check(self) -> None:
+        """StoreError if the database finds itself damaged."""
+        with self.reading() as connection:
+            if connection.dialect.name == "sqlite":
+                found = connection.exec_driver_sql("PRAGMA integrity_check").scalar()
+                if found != "ok":
+                    raise StoreError(f"the store {hidden_password(self.url)} is damaged: {found}; restore a backup")
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[Connection]:
+        """One consistent view of the store."""
+        with explained(self.url), self._engine.connect() as connection, connection.begin():
+            if connection.dialect.name == "postgresql":
+                connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[Connection]:
+        """One transaction: all of it is written, durably, or none."""
+        with explained(self.url), writing(self._engine) as connection:
+            yield connection
+
+    def _entries(self, connection: Connection) -> list[Entry]:
+        table = schema.events
+        counted = connection.execute(select(table.c.study_id, func.count()).group_by(table.c.study_id)).all()
+        counts: dict[int, int] = {row[0]: row[1] for row in counted}
+        rows = connection.execute(select(schema.studies).order_by(schema.studies.c.id)).all()
+        return [Entry(row.id, row.name, row.created_at, json.loads(row.about), counts.get(row.id, 0)) for row in rows]
+
+    def _insert(self, connection: Connection, study_id: int, first: int, texts: Sequence[str]) -> None:
+        now = _now()
+        rows = [(study_id, first + i, event, self._writer, now) for i, event in enumerate(texts)]
+        mark = "?" if connection.dialect.name == "sqlite" else "%s"
+        connection.exec_driver_sql(
+            f"INSERT INTO events (study_id, seq, event, writer, written_at) VALUES ({', '.join([mark] * 5)})", rows
+        )
+
+    def _is_ours(self, study_id: int, first: int, texts: Sequence[str]) -> bool:
+        """Whether exactly these events stand there, written by us: then the commit's reply was lost, not the commit."""
+        table = schema.events
+        chosen = (table.c.study_id == study_id) & (table.c.seq >= first)
+        with self.reading() as connection:
+            found = connection.execute(select(table.c.event, table.c.writer).where(chosen).order_by(table.c.seq)).all()
+        return [tuple(row) for row in found] == [(event, self._writer) for event in texts]
+
+
+def read_log(connection: Connection, study_id: int, unchain: Unchain) -> Iterator[tuple[int, str, Event]]:
+    """The log of a study over an open connection: numbers, when they were written, events."""
+    table = schema.events
+    query = select(table.c.seq, table.c.written_at, table.c.event).where(table.c.study_id == study_id)
+    with connection.execution_options(yield_per=AT_A_TIME).execute(query.order_by(table.c.seq)) as rows:
+        for expected, (seq, written_at, content) in enumerate(rows):
+            try:
+                if seq != expected:
+                    raise LogError(f"event {expected} is missing")
+                # SQLite keeps the type with the value, and a flipped bit may change it.
+                if not isinstance(content, str):
+                    raise LogError("it is no text")
+                event = unchain.take(content)
+            except OtherVersionError:
+                raise
+            except (LogError, ValueError) as error:
+                reason = str(error) if isinstance(error, LogError) else "it is not JSON"
+                raise LogError(
+                    f"event {seq} of the study: {reason}. The store was changed after it was written; restore a backup"
+                ) from error
+            yield seq, written_at, event
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")

@@ -1,1 +1,0 @@
-"""How a store comes from nothing, or from an older version, to the tables of ``onebit.study.schema``."""

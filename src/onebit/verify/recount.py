@@ -1,0 +1,197 @@
+"""Counts the wealth of a run again, factor by factor, from its settled rounds.
+
+Written from steps 2 to 4 and 11 of ``docs/certificate.md`` for :mod:`onebit.verify.certificate`; it shares nothing
+with the wealth that the learner keeps.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from scipy.special import logsumexp
+
+from onebit.verify.settle import Settled
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+#: No bet stakes more than this share of what could be lost in one round.
+MOST_STAKED = 0.9
+BETS = np.geomspace(0.002, MOST_STAKED, 20)
+
+
+#: Step 10: how often a check may contradict "one right label", what is held against that, and the odds for an alarm.
+TOLERATED_RATE, OTHER_RATES, ALARM_ODDS = 0.01, (0.05, 0.1, 0.2, 0.4, 0.8), 20
+
+
+def refutes_one_label(n_checks: int, n_contradicted: int) -> bool:
+    """Step 10: whether the checks show that a second label is right more often than is tolerated."""
+    p = np.array(OTHER_RATES)
+    log_odds = n_contradicted * np.log(p / TOLERATED_RATE)
+    log_odds += (n_checks - n_contradicted) * np.log((1 - p) / (1 - TOLERATED_RATE))
+    return n_contradicted > 1 and bool(logsumexp(log_odds) - np.log(p.size) >= np.log(ALARM_ODDS))
+
+
+def luck_of_errors(n_differ: Ints, log_odds: float, f_no: float, f_yes: float) -> Floats:
+    """Step 14: by how many items errors may favour one model over another that differs on ``n_differ``; any shape."""
+    variance = 2 * n_differ * max(rate * (1 - rate) for rate in (min(f_no, 0.5), min(f_yes, 0.5)))
+    bernstein = log_odds / 3 + np.sqrt((log_odds / 3) ** 2 + 2 * variance * log_odds)
+    least: Floats = np.minimum(bernstein, np.sqrt(n_differ * log_odds))
+    return least
+
+
+class Count(ABC):
+    """The wealth of every pair from the rounds added so far."""
+
+    @abstractmethod
+    def add(self, survivors: Sequence[int], settled: Sequence[Settled], n_left: int) -> None:
+        """The rounds of an epoch, in order; ``n_left`` items to draw from at its start."""
+
+    @abstractmethod
+    def _log_products(self, rivals: Sequence[int], leader: int, c: float) -> Floats:
+        """For each rival and bet, the log of the product of all factors; shape (n_rivals, n_bets)."""
+
+    def log_wealth(self, rivals: Sequence[int], leader: int, c: float) -> Floats:
+        """log of the mean over the bets, against "the rival is ahead of the leader by c or more"; shape (n_rivals,)."""
+        mean: Floats = logsumexp(self._log_products(rivals, leader, c), axis=1) - np.log(BETS.size)
+        return mean
+
+
+@dataclass(frozen=True, eq=False)
+class _Outputs:
+    """The outputs of those rounds of an epoch that may tell models apart, numbered one after the other.
+
+    ``given`` (V, n_rounds) is the number of the output that each survivor gives in each round, and ``says``
+    (V, n_outputs) has a one there; ``round_of`` (n_outputs,) is an output's round. ``as_rival`` and ``as_leader``
+    (n_outputs, n_bets) are X of a rival and of a leader that gives it.
+    """
+
+    given: Ints
+    says: csr_array
+    round_of: Ints
+    as_rival: Floats
+    as_leader: Floats
+
+
+class IndependentCount(Count):
+    """Steps 2 to 4: rounds drawn independently, whose factors are 1 - bet (D - c).
+
+    Step 14: ``slack(leader)`` (N,) is taken off the threshold, and bets are divided by 1 + slack.
+    """
+
+    def __init__(self, n_models: int, abstaining_rival: float, slack: Callable[[int], Floats] | None = None) -> None:
+        self._abstaining_rival, self._slack = abstaining_rival, slack
+        self._survivors = np.arange(n_models)
+        self._epochs: list[_Outputs] = []
+        #: Rounds in which D = 0 for all.
+        self._n_nil = 0
+
+    def add(self, survivors: Sequence[int], settled: Sequence[Settled], n_left: int) -> None:
+        if len(survivors) < self._survivors.size:
+            left = np.searchsorted(self._survivors, survivors)
+            self._epochs = [replace(epoch, given=epoch.given[left], says=epoch.says[left]) for epoch in self._epochs]
+            self._survivors = np.array(survivors)
+        rounds = [each for each in settled if not each.round.is_nil]
+        self._n_nil += len(settled) - len(rounds)
+        if rounds:
+            self._epochs.append(self._outputs(rounds))
+
+    def _outputs(self, rounds: Sequence[Settled]) -> _Outputs:
+        sizes = np.array([each.round.outputs.size for each in rounds])
+        given = np.stack([each.round.output_of for each in rounds], axis=1) + np.cumsum(sizes) - sizes
+        rows = np.repeat(np.arange(given.shape[0]), len(rounds))
+        says = csr_array((np.ones(given.size), (rows, given.ravel())), shape=(given.shape[0], int(sizes.sum())))
+        return _Outputs(
+            given, says, np.repeat(np.arange(sizes.size), sizes), *estimates(rounds, self._abstaining_rival)
+        )
+
+    def _log_products(self, rivals: Sequence[int], leader: int, c: float) -> Floats:
+        if self._slack is not None:
+            return np.array([self._log_product(h, leader, c, self._slack(leader)[h]) for h in rivals])
+        total = np.tile(self._n_nil * np.log1p(BETS * c), (self._survivors.size, 1))
+        for epoch in self._epochs:
+            total += epoch.says @ np.log1p(-BETS * (self._differences(epoch, leader) - c))
+        products: Floats = total[np.searchsorted(self._survivors, rivals)]
+        return products
+
+    def _log_product(self, rival: int, leader: int, c: float, slack: float) -> Floats:
+        bets, threshold = BETS / (1 + slack), c - slack
+        total: Floats = self._n_nil * np.log1p(bets * threshold)
+        for epoch in self._epochs:
+            D = self._differences(epoch, leader)[epoch.given[np.searchsorted(self._survivors, rival)]]
+            total = total + np.log1p(-bets * (D - threshold)).sum(axis=0)
+        return total
+
+    def _differences(self, epoch: _Outputs, leader: int) -> Floats:
+        """D of a rival that gives each output; shape (n_outputs, n_bets)."""
+        of_leader = epoch.given[np.searchsorted(self._survivors, leader)]
+        D = epoch.as_rival - epoch.as_leader[of_leader][epoch.round_of]
+        D[of_leader] = 0.0
+        of_rivals: Floats = D
+        return of_rivals
+
+
+def estimates(rounds: Sequence[Settled], abstaining_rival: float) -> tuple[Floats, Floats]:
+    """X of a rival and X of the leader that give each output of the rounds; both (n_outputs, n_bets).
+
+    Steps 2 and 3; X is exact where q is 0 (steps 9 and 10). Step 14 has an abstaining rival be right more often.
+    """
+    outputs = np.concatenate([each.round.outputs for each in rounds])
+    q = np.concatenate([each.round.q for each in rounds])[:, None]
+    guess = np.concatenate([each.round.guess for each in rounds])[:, None]
+    z = np.concatenate([each.round.known + (each.round.outputs == each.found) for each in rounds])[:, None]
+    asked = np.array([a in each.round.to_ask for each in rounds for a in each.round.outputs.tolist()])[:, None]
+    inverse = 1 / np.where(q > 0, q, 1.0)
+    largest = MOST_STAKED / BETS
+    above_one = np.where(inverse > 1, inverse - 1, 1.0)
+    least = np.where(inverse > largest, (inverse - largest) / above_one, 0.0)
+    most = np.where(inverse > 1, (largest - 1) / above_one, np.inf)
+    as_rival, as_leader = (
+        np.where(q > 0, m + asked * (z - m) * inverse, z) for m in (np.maximum(guess, least), np.minimum(guess, most))
+    )
+    as_rival[outputs < 0] = abstaining_rival
+    return as_rival, as_leader
+
+
+class PoolCount(Count):
+    """Step 11: the items of a pool drawn without replacement, on which it is known who is right."""
+
+    def __init__(self, n_models: int, n_items: int) -> None:
+        self._n_models, self._n_items = n_models, n_items
+        self._epochs: list[tuple[NDArray[np.int8], int]] = []
+
+    def add(self, survivors: Sequence[int], settled: Sequence[Settled], n_left: int) -> None:
+        right = np.zeros((self._n_models, len(settled)), dtype=np.int8)
+        for place, each in enumerate(settled):
+            if not each.round.is_nil:
+                right[list(survivors), place] = (each.round.outputs == each.found)[each.round.output_of]
+        self._epochs.append((right, n_left))
+
+    def sums(self, rivals: Sequence[int], leader: int) -> Ints:
+        """S: by how many of the items drawn each rival is ahead of the leader; shape (n_rivals,)."""
+        total = np.zeros(len(rivals), dtype=np.int64)
+        for right, _ in self._epochs:
+            total += right[list(rivals)].sum(axis=1, dtype=np.int64) - int(right[leader].sum(dtype=np.int64))
+        return total
+
+    def _log_products(self, rivals: Sequence[int], leader: int, c: float) -> Floats:
+        total = np.zeros((len(rivals), BETS.size))
+        S = np.zeros((len(rivals), 1))
+        for right, n_left in self._epochs:
+            D = right[list(rivals)].astype(np.float64) - right[leader]
+            before = S + D.cumsum(axis=1) - D
+            n_undrawn = n_left - np.arange(D.shape[1])
+            least_mean = (self._n_items * c - before) / n_undrawn
+            # 1 - c_t at c = 0. Where it is not positive only D = 1 from here on could save the claim: any bet will do.
+            room = 1 + before / n_undrawn
+            bet = BETS / np.where(room > 0, room, 1.0)[..., None]
+            loss = bet * (D - least_mean)[..., None]
+            impossible = (least_mean > 1)[..., None]
+            total += np.where(impossible, np.inf, np.log1p(-np.where(impossible, 0.0, loss))).sum(axis=1)
+            S = S + D.sum(axis=1, keepdims=True)
+        return total

@@ -1,0 +1,265 @@
+"""Draws a run again from its table, its seed and its records: which questions had to be asked.
+
+Written from "How a round is drawn" in ``docs/certificate.md`` for :mod:`onebit.verify.certificate`. It shares nothing
+with the learner that drew the run first, so that each can be held against the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onebit.errors import InvalidInputError, check_fraction
+from onebit.randomness import RoundStream, generator
+from onebit.records import Answer, EpochRecord, Setting
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+#: Examples of a stream that are only looked at, for the vote: so many per model, at most so many, and at most a tenth.
+LOOKED_AT_PER_MODEL, MOST_LOOKED_AT, LOOKED_AT_PART = 4, 256, 10
+#: Rounds of follow-up with two labels or more: the first so many are checked, and this share of the others.
+FIRST_CHECKED, CHECKED_SHARE = 30, 0.02
+#: The guess about a label is this share of the share of survivors that say it.
+GUESS = 0.8
+#: Masses that differ by less are equal in the order of follow-up questions, however they were added up.
+MASS_DECIMALS = 12
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """Who competes on what: ``said`` (N, n), its columns in the order of the learner's items; -1 abstains.
+
+    ``distinct`` are the rows that stand for all rows equal to them; on a stream, all rows. ``shares`` (N,) are the
+    models' shares of delta, 0 in the other rows. The first ``n_looked_at`` items are for the vote alone.
+    """
+
+    setting: Setting
+    said: Ints
+    n_labels: int
+    distinct: tuple[int, ...]
+    shares: Floats
+    n_looked_at: int
+
+    @property
+    def n_items(self) -> int:
+        return int(self.said.shape[1])
+
+    def names(self, model: int) -> tuple[int, ...]:
+        """The rows that predict exactly as ``model`` does; on a stream nothing says that others do so everywhere."""
+        if self.setting.population == "stream":
+            return (model,)
+        return tuple(np.flatnonzero((self.said == self.said[model]).all(axis=1)).tolist())
+
+    def contested(self, survivors: Iterable[int]) -> NDArray[np.bool_]:
+        """On which items the survivors differ; shape (n,)."""
+        said = self.said[list(survivors)]
+        differ: NDArray[np.bool_] = (said != said[0]).any(axis=0)
+        return differ
+
+
+@dataclass
+class Known:
+    """What earlier epochs found out about items: ``z[item][label]`` says whether the label was accepted."""
+
+    z: dict[int, dict[int, bool]] = field(default_factory=dict)
+
+    def add(self, item: int, label: int, answer: Answer) -> None:
+        self.z.setdefault(item, {})[label] = answer is Answer.YES
+
+    def n_accepted(self, said: Ints, items: Sequence[int], survivors: Sequence[int]) -> dict[int, int] | None:
+        """On how many of ``items`` survivors are accepted, where models say ``said`` (N, n_items); None if unknown."""
+        total = dict.fromkeys(survivors, 0)
+        for place, item in enumerate(items):
+            for h in survivors:
+                label = int(said[h, place])
+                z = self.z.get(item, {}).get(label) if label >= 0 else False
+                if z is None:
+                    return None
+                total[h] += z
+        return total
+
+
+@dataclass(frozen=True, eq=False)
+class Round:
+    """One drawn example: what had to be asked about it, in order; None asks for the label itself.
+
+    ``outputs`` (L,) are what survivors say there, rising, -1 for an abstention; ``output_of`` (V,) is the place in it
+    of each survivor's. In one-shot, ``q`` (L,) is the probability with which each is asked, 0 if it cannot be,
+    ``guess`` (L,) the guess about it, and ``known`` (L,) is 1 where it has been accepted before. In the other protocols
+    they are 0. ``is_nil`` says that survivors agree, so that all their differences are 0.
+
+    In follow-up, ``check`` is the number that chooses one more label after the yes; None: it is not checked.
+    ``n_all`` is the number of labels of the table if one of them is sure to be right; otherwise 0.
+    """
+
+    item: int
+    to_ask: tuple[int | None, ...]
+    outputs: Ints
+    output_of: Ints
+    q: Floats
+    guess: Floats
+    known: Floats
+    is_nil: bool = False
+    check: float | None = None
+    n_all: int = 0
+
+    @property
+    def has_two_labels(self) -> bool:
+        return int((self.outputs >= 0).sum()) > 1
+
+    def propensity(self, label: int | None) -> float:
+        """The probability with which ``label`` is asked; what is not left to chance has 1."""
+        return float(self.q[self.outputs == label][0]) if self.q.any() else 1.0
+
+
+def contest(setting: Setting, predictions: NDArray[np.integer], n_labels: int) -> Contest:
+    """The table as the run saw it, and each model's share of delta; step 5 of ``docs/certificate.md``."""
+    _check(setting, predictions, n_labels)
+    said = np.maximum(predictions.astype(np.int64), -1)
+    distinct = np.sort(np.unique(said, axis=0, return_index=True)[1])
+    n_looked_at, n_voting = 0, said.shape[1]
+    if setting.population == "stream":
+        distinct = np.arange(said.shape[0])
+        said = said[:, generator(setting.seed, "stream order").permutation(said.shape[1])]
+        n_looked_at = n_voting = min(
+            MOST_LOOKED_AT, LOOKED_AT_PER_MODEL * distinct.size, said.shape[1] // LOOKED_AT_PART
+        )
+    voters = said[distinct, :n_voting]
+    vote = np.array([_plurality(column) for column in voters.T], dtype=np.int64)
+    agreement = (voters == vote).sum(axis=1)
+    ranked = distinct[np.lexsort((distinct, -agreement))]
+    shares = np.zeros(said.shape[0])
+    shares[ranked] = 1 / np.arange(1, ranked.size + 1)
+    shares /= max(shares[ranked[:-1]].sum(), 1.0)
+    return Contest(setting, said, n_labels, tuple(distinct.tolist()), shares, n_looked_at)
+
+
+def _check(setting: Setting, predictions: NDArray[np.integer], n_labels: int) -> None:
+    check_fraction("eps", setting.eps)
+    check_fraction("delta", setting.delta)
+    if predictions.ndim != 2 or predictions.dtype.kind not in "iu" or predictions.size == 0:
+        raise InvalidInputError(
+            f"the predictions have shape {predictions.shape} and type {predictions.dtype}; give whole numbers, a row "
+            "for each model and a column for each item"
+        )
+    if predictions.max() >= n_labels:
+        raise InvalidInputError(f"a model predicts label {predictions.max()}; labels are 0 to {n_labels - 1}")
+    if setting.f_no < 0 or setting.f_yes < 0 or setting.f_no + setting.f_yes >= 1:
+        raise InvalidInputError(
+            f"the error rates are {setting.f_no} and {setting.f_yes}; they must be at least 0 and below 1 together, or "
+            "answers say nothing"
+        )
+    if setting.protocol != "one-shot" and (setting.f_no or setting.f_yes):
+        raise InvalidInputError(f"raters who err are for one-shot; {setting.protocol} needs answers that are right")
+    if setting.passive and setting.protocol != "labels":
+        raise InvalidInputError(f"passive is for the protocol labels, not for {setting.protocol}")
+    if setting.exhaustive and setting.protocol != "follow-up":
+        raise InvalidInputError(f"exhaustive is for the protocol follow-up, not for {setting.protocol}")
+
+
+def _plurality(column: Ints) -> int:
+    """The label that most models give to one item, the lowest of equals; -2, with which nobody agrees, if none do."""
+    labels = column[column >= 0]
+    return int(np.bincount(labels).argmax()) if labels.size else -2
+
+
+def left_to_draw(contest: Contest, survivors: Iterable[int], undrawn: NDArray[np.bool_]) -> list[int]:
+    """The items that draws without replacement are made from."""
+    places: list[int] = np.flatnonzero(
+        undrawn if contest.setting.passive else undrawn & contest.contested(survivors)
+    ).tolist()
+    return places
+
+
+def redraw(
+    contest: Contest, epoch: EpochRecord, undrawn: NDArray[np.bool_], known: Known, n_with_two: int
+) -> list[Round]:
+    """The rounds of an epoch, in order; fewer than it says where the items run out.
+
+    In ``n_with_two`` rounds of earlier epochs survivors gave two labels or more.
+    """
+    uniforms = RoundStream(contest.setting.seed, "rounds").uniforms(epoch.first_round, epoch.n_rounds)
+    items = _items(contest, epoch, undrawn, uniforms[:, 0])
+    survivors = np.array(epoch.survivors)
+    rounds = []
+    for item, u in zip(items, uniforms, strict=False):
+        says = contest.said[survivors, item]
+        is_nil = bool((says == says[0]).all())
+        if contest.setting.protocol == "one-shot" and not is_nil:
+            rounds.append(_one_shot(contest, epoch, item, says, known.z.get(item, {}), u))
+            continue
+        drawn = _exact(contest, epoch, item, says, is_nil)
+        if contest.setting.protocol == "follow-up" and drawn.has_two_labels:
+            n_with_two += 1
+            if n_with_two <= FIRST_CHECKED or u[1] < CHECKED_SHARE:
+                drawn = replace(drawn, check=float(u[2]))
+        rounds.append(drawn)
+    return rounds
+
+
+def _items(contest: Contest, epoch: EpochRecord, undrawn: NDArray[np.bool_], u0: Floats) -> list[int]:
+    if contest.setting.population == "stream":
+        first = contest.n_looked_at + epoch.first_round
+        return list(range(first, min(first + epoch.n_rounds, contest.n_items)))
+    if contest.setting.protocol == "one-shot":
+        return [int(u * contest.n_items) for u in u0]
+    left = left_to_draw(contest, epoch.survivors, undrawn)
+    items = []
+    for u in u0[: len(left)]:
+        place = int(u * len(left))
+        items.append(left[place])
+        left[place] = left[-1]
+        left.pop()
+    return items
+
+
+def _one_shot(contest: Contest, epoch: EpochRecord, item: int, says: Ints, z: dict[int, bool], u: Floats) -> Round:
+    """A round on which survivors differ, asked about at most once; ``z`` holds the known answers about the item."""
+    outputs, output_of, n_saying = np.unique(says, return_inverse=True, return_counts=True)
+    can_be_asked = {a: place for place, a in enumerate(outputs.tolist()) if a >= 0 and a not in z}
+    q, guess = np.zeros((2, outputs.size))
+    known = np.array([float(z.get(a, False)) for a in outputs.tolist()])
+    if not can_be_asked:
+        return Round(item, (), outputs, output_of, q, guess, known)
+    # The mixture's models whose label can be asked, in the order recorded, with the mass up to and including each.
+    ladder: list[tuple[int, float]] = []
+    total = 0.0
+    mass = np.zeros(outputs.size)
+    for model, probability in epoch.mixture:
+        label = int(contest.said[model, item])
+        if label in can_be_asked:
+            total += probability
+            mass[can_be_asked[label]] += probability
+            ladder.append((label, total))
+    places = list(can_be_asked.values())
+    gamma = epoch.gamma if total > 0 else 1.0
+    q[places] = (1 - gamma) * mass[places] / (total or 1.0) + gamma / len(places)
+    guess[places] = 0.0 if any(z.values()) else GUESS * n_saying[places] / n_saying[places].sum()
+    if u[3] < gamma:
+        asked = list(can_be_asked)[int(u[1] * len(places))]
+    else:
+        asked = next((label for label, up_to in ladder if up_to > u[2] * total), ladder[-1][0])
+    return Round(item, (asked,), outputs, output_of, q, guess, known)
+
+
+def _exact(contest: Contest, epoch: EpochRecord, item: int, says: Ints, is_nil: bool) -> Round:
+    """A round after which it is known who was right: everything is asked that there is to ask, or nothing."""
+    outputs, output_of, n_saying = np.unique(says, return_inverse=True, return_counts=True)
+    to_ask: tuple[int | None, ...] = ()
+    if contest.setting.passive or (contest.setting.protocol == "labels" and not is_nil):
+        to_ask = (None,)
+    elif contest.setting.protocol == "follow-up" and not is_nil:
+        mass = dict.fromkeys(outputs.tolist(), 0.0)
+        for model, probability in epoch.mixture:
+            mass[int(contest.said[model, item])] += probability
+        votes = dict(zip(outputs.tolist(), n_saying.tolist(), strict=True))
+        order = sorted(mass, key=lambda a: (-round(mass[a], MASS_DECIMALS), -votes[a], a))
+        to_ask = tuple(a for a in order if a >= 0)
+    zero = np.zeros(outputs.size)
+    # Only where the last label of all is among those that may be asked can it be known without being asked.
+    n_all = contest.n_labels if contest.setting.exhaustive and len(to_ask) == contest.n_labels else 0
+    return Round(item, to_ask, outputs, output_of, zero, zero, zero, is_nil, n_all=n_all)
