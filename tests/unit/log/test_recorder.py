@@ -101,8 +101,8 @@ def test_a_log_stays_good_where_plans_come_out_otherwise(run: str, monkeypatch: 
     def otherwise(scene: Scene, leader: int) -> Exploration:
         return Exploration(np.array([leader]), np.ones(1), 0.25)
 
-    monkeypatch.setattr("onebit.learners.certified.plan_exploration", otherwise)
-    monkeypatch.setattr("onebit.learners.certified.EPOCH_SHARE", 0.9)
+    monkeypatch.setattr("onebit.learners.certified.learner.plan_exploration", otherwise)
+    monkeypatch.setattr("onebit.learners.certified.learner.EPOCH_SHARE", 0.9)
     again = replay(log.events, fresh(RUNS[run][1]).learner)
     assert again.digest() == live.digest()
     # From here on it is the new plan that is followed.

@@ -174,7 +174,8 @@ def test_verify_notices_a_damaged_database(tmp_path: Path, storage: str, study: 
     study.close()
     path = tmp_path / "studies.db"
     content = bytearray(path.read_bytes())
-    content[-3000:-1000] = bytes(2000)
+    place = content.rindex(b'"answered"')
+    content[place - 1500 : place + 500] = bytes(2000)
     path.write_bytes(content)
     with pytest.raises(StoreError, match=r"damaged|restore"):
         verify_study(storage, "s")
