@@ -108,7 +108,7 @@ def test_only_effective_answers_count(seed: int, n_steps: int, setting: Setting,
         ) as study:
             study._clock = clock
             disturbed(study, TRUTH, clock, rng, n_steps)
-            result, closings = study.result, list(study.task.learner.closings)  # type: ignore[attr-defined]
+            result, closings = study.result, list(study.task.learner.closings)
         with Store(storage) as store:
             log = store.log(1).events
     learner = fresh(setting).learner

@@ -31,7 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "choosing": {"hypotheses", "learners", "raters"},
     "model_file": {"classifier"},
     "digits": {"hypotheses", "learners", "raters"},
-    "log": {"learners"},
+    "log": {"learners.base"},
     "store": {"log"},
     "study": {
         "hypotheses",

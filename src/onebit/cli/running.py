@@ -138,7 +138,7 @@ def run_report(
     source: Source, created: Created, table: ModelTable, selection: Selection, result: Any, seconds: float
 ) -> Report:
     """The report of a run as it is now, but for where its log ends."""
-    closings = getattr(selection.learner, "closings", ())
+    closings = selection.learner.closings
     prices = _prices(table, max(2, table.n_labels), created.selection)
     return make_report(table, source.name, created, result, closings, seconds, prices)
 
@@ -169,7 +169,7 @@ class _Status:
         self._shown = ""
 
     def in_words(self) -> str:
-        closings = getattr(self._learner, "closings", ())
+        closings = self._learner.closings
         if len(closings) != self._n_closings:
             self._n_closings = len(closings)
             self._shown = self._standing(closings[-1]) if closings else ""

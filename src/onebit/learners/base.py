@@ -8,21 +8,21 @@ many at a time, answers arrive. Learners do no I/O and read no clock; their rand
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.errors import check_count
+from onebit.errors import InvalidInputError, check_count
 from onebit.estimate.bernstein import AccuracyIntervals
 from onebit.hypotheses.base import Examples, Hypothesis, HypothesisClass, Labels
 from onebit.hypotheses.counting import CountingClass
 from onebit.learners.items import ItemSource, Pool
 from onebit.learners.ledger import Ledger
 from onebit.randomness import RoundStream, fresh_seed
-from onebit.records import Answer, Question, RunStatus, Status
+from onebit.records import Answer, Closing, EpochPlan, EpochRecord, Question, RunStatus, Status
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,15 @@ R = TypeVar("R", bound=Result, covariant=True)
 
 
 class Learner(ABC, Generic[R]):
-    """What can be asked for questions and told answers, one at a time or many, in any order."""
+    """What can be asked for questions and told answers, one at a time or many, in any order.
+
+    ``epochs`` are the records of the epochs that began so far, and ``closings`` what those that are over have shown;
+    a learner that keeps none leaves both empty. With the records and the answers of a log a fresh learner can be
+    brought to the same state: ``adopt`` each record, ``ask_again`` what was asked, and ``tell`` the answers.
+    """
+
+    epochs: Sequence[EpochRecord | EpochPlan] = ()
+    closings: Sequence[Closing] = ()
 
     @property
     @abstractmethod
@@ -79,6 +87,29 @@ class Learner(ABC, Generic[R]):
         Raises UnknownQuestionError, AlreadyAnsweredError, or InvalidInputError for an answer of the wrong kind; nothing
         is changed then.
         """
+
+    def untell(self, question_id: int) -> None:
+        """Take an answer back, as long as nothing was built on it; otherwise UnknownQuestionError.
+
+        InvalidInputError for learners that use every answer at once.
+        """
+        raise InvalidInputError("the answers of this learner are used at once and cannot be taken back")
+
+    def adopt(self, record: EpochRecord | EpochPlan) -> None:
+        """Begin an epoch as a log has it, when its turn comes; InvalidInputError if it cannot be the next."""
+        raise InvalidInputError(f"the log has an epoch {record.number}, and this learner keeps none")
+
+    def ask_again(self, questions: Sequence[Question]) -> None:
+        """Ask what a log has; InvalidInputError where that is not what is asked now."""
+        left = list(questions)
+        while left:
+            asked = self.ask(len(left))
+            if isinstance(asked, Status):
+                raise InvalidInputError(f"question {left[0].id} is logged and is not asked now")
+            for was, now in zip(left, asked, strict=False):
+                if was != now:
+                    raise InvalidInputError(f"the log has {was}, and now it is {now}")
+            left = left[len(asked) :]
 
 
 class EpochLearner(Learner[R]):

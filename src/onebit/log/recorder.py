@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, Protocol
 
 from onebit.errors import InvalidInputError, OnebitError, check_count
 from onebit.learners.base import Learner
-from onebit.learners.certified import CertifiedLearner
-from onebit.learners.training.learner import TrainingLearner
 from onebit.log.codec import to_json
 from onebit.log.events import Answered, Asked, Closed, EpochBegan, Event, Finished, LogError, Undone
 from onebit.records import Answer, Closing, EpochPlan, EpochRecord, Question, RunStatus, Status
@@ -118,7 +116,7 @@ class Recorder:
 
     def note_epochs(self) -> None:
         """Let the epochs that began and closed since wait to be written, in that order."""
-        epochs, closings = _epochs_of(self.learner)
+        epochs, closings = self.learner.epochs, self.learner.closings
         new: list[tuple[int, int, Event]] = [(each.number, 0, EpochBegan(each)) for each in epochs[self._n_epochs :]]
         new += [(each.epoch, 1, Closed(each)) for each in closings[self._n_closings :]]
         self._n_epochs, self._n_closings = len(epochs), len(closings)
@@ -137,7 +135,7 @@ class Recorder:
 
     def digest(self) -> str:
         """A hash of the state: the questions, the answers in force, the epochs and what they showed."""
-        epochs, closings = _epochs_of(self.learner)
+        epochs, closings = self.learner.epochs, self.learner.closings
         events: list[Event] = [Asked(question) for question in self.questions]
         events += [Answered(number, self.answers[number]) for number in sorted(self.answers)]
         events += [*map(EpochBegan, epochs), *map(Closed, closings)]
@@ -159,8 +157,6 @@ class Recorder:
                 del self.open[number]
                 self._unheld.pop(number, None)
             case Undone(question_id=number):
-                if not isinstance(self.learner, CertifiedLearner | TrainingLearner):
-                    raise InvalidInputError("the answers of this learner are used at once and cannot be taken back")
                 self.learner.untell(number)
                 del self.answers[number]
                 self.open[number] = self._unheld[number] = self.questions[number]
@@ -183,12 +179,8 @@ class _Replay:
                 # Asked for together further on: learners ask the same, one at a time or many.
                 self._asked.append(question)
             case EpochBegan(record=record):
-                learner = self.recorder.learner
-                if isinstance(record, EpochPlan) and isinstance(learner, TrainingLearner):
-                    self._ask_again()
-                    learner.adopt(record)
-                elif isinstance(record, EpochRecord) and isinstance(learner, CertifiedLearner):
-                    learner.follow(record)
+                self._ask_again()
+                self.recorder.learner.adopt(record)
                 self._epochs.append(record)
             case Closed(closing=closing):
                 self._closings.append(closing)
@@ -202,11 +194,11 @@ class _Replay:
     def end(self) -> Recorder:
         self._ask_again()
         recorder = self.recorder
-        epochs, closings = _epochs_of(recorder.learner)
-        if len(epochs) < len(self._epochs) or len(closings) < len(self._closings):
+        learner = recorder.learner
+        if len(learner.epochs) < len(self._epochs) or len(learner.closings) < len(self._closings):
             # Epochs close when somebody looks, and somebody had looked.
-            _ = recorder.learner.result
-            epochs, closings = _epochs_of(recorder.learner)
+            _ = learner.result
+        epochs, closings = learner.epochs, learner.closings
         recorder._n_epochs, recorder._n_closings = len(self._epochs), len(self._closings)
         if list(epochs[: len(self._epochs)]) != self._epochs:
             raise LogError(f"{NOT_THIS_RUN}: an epoch comes out otherwise than it was logged")
@@ -217,19 +209,11 @@ class _Replay:
 
     def _ask_again(self) -> None:
         logged, self._asked = self._asked, []
-        if isinstance(self.recorder.learner, TrainingLearner):
+        try:
             self.recorder.learner.ask_again(logged)
-            self.recorder._add(logged)
-            return
-        while logged:
-            asked = self.recorder.learner.ask(len(logged))
-            if isinstance(asked, Status):
-                raise LogError(f"{NOT_THIS_RUN}: question {logged[0].id} is logged and is not asked now")
-            for was, now in zip(logged, asked, strict=False):
-                if was != now:
-                    raise LogError(f"{NOT_THIS_RUN}: the log has {was}, and now it is {now}")
-            self.recorder._add(asked)
-            logged = logged[len(asked) :]
+        except InvalidInputError as error:
+            raise LogError(f"{NOT_THIS_RUN}: {error}") from error
+        self.recorder._add(logged)
 
 
 def replay(events: Iterable[Event], learner: Learner[Any], sink: Sink | None = None) -> Recorder:
@@ -247,9 +231,3 @@ def replay(events: Iterable[Event], learner: Learner[Any], sink: Sink | None = N
         except OnebitError as error:
             raise LogError(f"event {number} of the log cannot have happened: {error}. {NOT_THIS_RUN}") from error
     return state.end()
-
-
-def _epochs_of(learner: Learner[Any]) -> tuple[Sequence[EpochRecord | EpochPlan], Sequence[Closing]]:
-    if isinstance(learner, CertifiedLearner):
-        return learner.epochs, learner.closings
-    return (learner.epochs, ()) if isinstance(learner, TrainingLearner) else ((), ())

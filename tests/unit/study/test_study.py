@@ -462,7 +462,7 @@ def test_who_only_reads_does_not_see_an_epoch_closed_that_is_open(storage: str) 
     with load_study("s", storage=storage, read_only=True) as looking:
         seen = looking.status()
         assert isinstance(seen, StudyStatus)
-        assert len(looking.task.learner.closings) == n_closed  # type: ignore[attr-defined]
+        assert len(looking.task.learner.closings) == n_closed
     # The last answer of the epoch was not used yet, by anybody.
     assert desk.study.undo(offer) is Undo.UNDONE
     with load_study("s", storage=storage, read_only=True) as looking:

@@ -31,7 +31,7 @@ from onebit.learners.certified.statement import SUSPENDED, CertifiedResult, prom
 from onebit.learners.items import ItemSource, Pool
 from onebit.learners.ledger import Ledger
 from onebit.randomness import RoundStream, fresh_seed
-from onebit.records import Answer, Closing, EpochRecord, Protocol, Question, RunStatus, Status
+from onebit.records import Answer, Closing, EpochPlan, EpochRecord, Protocol, Question, RunStatus, Status
 
 #: An epoch has this share of the rounds so far, and at least so many; exact rounds, which say more, may be fewer.
 EPOCH_SHARE = 0.03
@@ -152,7 +152,6 @@ class CertifiedLearner(Learner[CertifiedResult]):
             self._asking.tell(question, answer)
 
     def untell(self, question_id: int) -> None:
-        """Take an answer back, as long as nothing was built on it: its epoch is open, and no next label was asked."""
         asking = self._asking
         if asking is None or question_id not in asking.questions or self._ledger.answers[question_id] is None:
             raise UnknownQuestionError(
@@ -163,11 +162,10 @@ class CertifiedLearner(Learner[CertifiedResult]):
         self._ledger.take_back(question_id)
         asking.untell(question_id)
 
-    def follow(self, record: EpochRecord) -> None:
-        """Explore as a log has it when that epoch begins, not as would be planned now.
-
-        The plan may be any, so a log stays good where numbers come out otherwise in the last bit, or plans improve.
-        """
+    def adopt(self, record: EpochRecord | EpochPlan) -> None:
+        # The plan may be any, so a log stays good where numbers come out otherwise in the last bit, or plans improve.
+        if not isinstance(record, EpochRecord):
+            raise InvalidInputError(f"epoch {record.number} of the log is one of training, and this is a selection")
         self._given[record.number] = record
 
     @property

@@ -32,7 +32,7 @@ from onebit.learners.training.names import Names
 from onebit.learners.training.neighbours import Neighbours
 from onebit.learners.training.planning import FollowUpPlanner, OneShotPlanner, Planner, items_aside
 from onebit.randomness import generator
-from onebit.records import Answer, EpochPlan, Question, RunStatus, Status, TrainingProtocol
+from onebit.records import Answer, EpochPlan, EpochRecord, Question, RunStatus, Status, TrainingProtocol
 
 #: A training epoch has this share of the answers so far, and at least so many questions; an audit's has so many.
 EPOCH_SHARE, MIN_QUESTIONS, AUDIT_QUESTIONS = 0.02, 4, 50
@@ -174,7 +174,6 @@ class TrainingLearner(Learner[TrainingResult]):
                 self._epoch.ask_next_label(question_id)
 
     def untell(self, question_id: int) -> None:
-        """Take an answer back, as long as nothing was built on it: its epoch is open, and no next label was asked."""
         epoch, answers = self._epoch, self._ledger.answers
         if epoch is None or question_id not in epoch.place_of or answers[question_id] is None:
             raise UnknownQuestionError(
@@ -195,8 +194,9 @@ class TrainingLearner(Learner[TrainingResult]):
         self._known.possible[question.item, question.label] = True
         self._known.unsure[question.item, question.label] = False
 
-    def adopt(self, plan: EpochPlan) -> None:
-        """Begin the epoch that a log has next; InvalidInputError if it cannot be the next."""
+    def adopt(self, plan: EpochRecord | EpochPlan) -> None:
+        if not isinstance(plan, EpochPlan):
+            raise InvalidInputError(f"epoch {plan.number} of the log is one of a selection, and this trains")
         if self._ledger.n_open or not self._is_over or self._status is not RunStatus.RUNNING:
             raise InvalidInputError(f"epoch {plan.number} of the log begins before the one before it is over")
         self._begin_next(plan)
@@ -204,7 +204,7 @@ class TrainingLearner(Learner[TrainingResult]):
             raise InvalidInputError(f"the log has an epoch {plan.number}, and the run ends before it")
 
     def ask_again(self, questions: Sequence[Question]) -> None:
-        """Ask what a log has; InvalidInputError where that does not follow from the plan and the answers."""
+        # What follows from the plan and the answers: the model that chose among several labels is not needed.
         for question in questions:
             number, epoch = len(self._ledger.questions), self._epoch
             if epoch is None or not epoch.ready or number >= self._limit:
