@@ -306,14 +306,11 @@ class Study:
             self._note(CheckAnswered(card.ask.check_id, _yes_or_no(said), card.ask.rater, token))
             return
         number = card.ask.id
-        if self.created.overlap == 1:
-            self._recorder.take(Answered(number, said, rater, token, late))
-        else:
+        if self.created.overlap > 1:
             self._note(Voted(number, _yes_or_no(said), rater, token, late))
-            resolved = majority(card.votes.values(), self.created.overlap)
-            if resolved is None or card.done:
-                return
-            self._recorder.take(Answered(number, resolved))
+            self._settle_by_votes(card, number)
+            return
+        self._recorder.take(Answered(number, said, rater, token, late))
         self._note(*self._recorder.drain())
 
     def _take_back(self, card: Card, question: Question, rater: str | None) -> bool:
@@ -328,7 +325,15 @@ class Study:
             self._note(*self._recorder.drain())
         if overlap > 1:
             self._note(Unvoted(question.id, rater))
+            self._settle_by_votes(card, question.id)
         return True
+
+    def _settle_by_votes(self, card: Card, number: int) -> None:
+        """Give a question that several raters answer its answer, once their votes have one."""
+        resolved = majority(card.votes.values(), self.created.overlap)
+        if resolved is not None and not card.done:
+            self._recorder.take(Answered(number, resolved))
+            self._note(*self._recorder.drain())
 
     def _read(self) -> Callable[[], Any]:
         """What works the result out: that takes a while, and needs no lock, so that raters do not wait for it."""

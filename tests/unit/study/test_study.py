@@ -26,6 +26,7 @@ from onebit.log.events import (
 )
 from onebit.records import Answer, RunStatus, Status
 from onebit.store.store import Store
+from onebit.study.audit import verify_study
 from onebit.study.cards import NotYoursError
 from onebit.study.opening import create_study, load_study
 from onebit.study.quality import RaterQuality, majority_rate, rate, warnings
@@ -303,6 +304,24 @@ def test_a_vote_after_the_majority_changes_nothing_and_is_kept(storage: str) -> 
     with pytest.raises(InvalidInputError, match="give the rater's name"):
         desk.study.ask()
     desk.study.close()
+
+
+def test_a_vote_that_is_taken_back_leaves_the_answer_of_the_others(storage: str) -> None:
+    """Four voted, since one was late: without ann it is two against one, and nobody else would be asked."""
+    desk = Desk(storage, overlap=3)
+    offers = {name: desk.offer(name) for name in ("ann", "bob", "cem")}
+    desk.clock.now += 1000
+    offers["dan"] = desk.offer("dan")
+    assert {offer.id for offer in offers.values()} == {0}
+    for name, said in (("ann", True), ("bob", True), ("cem", False), ("dan", False)):
+        desk.study.tell(offers[name], said)
+    assert desk.study._recorder.answers == {0: Answer.YES}
+    assert desk.study.undo(offers["ann"]) is Undo.UNDONE
+    assert desk.study._recorder.answers == {0: Answer.NO}
+    desk.reopen()
+    assert desk.study._recorder.answers == {0: Answer.NO}
+    desk.study.close()
+    assert verify_study(storage, "s").ok
 
 
 def test_checks_never_enter_the_estimate_and_show_who_errs(storage: str) -> None:
