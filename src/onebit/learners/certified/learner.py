@@ -15,8 +15,8 @@ from typing import Any, get_args
 import numpy as np
 
 from onebit.errors import InvalidInputError, UnknownQuestionError, check_count, check_fraction
-from onebit.estimate.delta import WEALTH_SHARE, failure_per_leader
-from onebit.estimate.verdicts import one_label_is_refuted, slack
+from onebit.estimate.delta import WEALTH_SHARE
+from onebit.estimate.verdicts import one_label_is_refuted
 from onebit.hypotheses.finite import FiniteClass
 from onebit.kernels.distinct import distinct_rows
 from onebit.learners.base import Learner
@@ -28,6 +28,7 @@ from onebit.learners.certified.outputs import Floats, Ints, Predictions, contest
 from onebit.learners.certified.planning import Confirmed, Exploration, as_logged, plan_exploration, scene_of_votes
 from onebit.learners.certified.standing import Known, Standing
 from onebit.learners.certified.statement import SUSPENDED, CertifiedResult, promise
+from onebit.learners.certified.verdicts import PoolVerdicts
 from onebit.learners.items import ItemSource, Pool
 from onebit.learners.ledger import Ledger
 from onebit.randomness import RoundStream, fresh_seed
@@ -77,7 +78,7 @@ class CertifiedLearner(Learner[CertifiedResult]):
         self._eps, self._delta = check_fraction("eps", eps), check_fraction("delta", delta)
         self._budget = None if budget is None else check_count("budget", budget)
         self._protocol, self._passive = protocol, passive
-        self._f_no, self._f_yes, self._transfer = f_no, f_yes, 1 - f_no - f_yes
+        self._f_yes, self._transfer = f_yes, 1 - f_no - f_yes
         self._exhaustive_labels = hypotheses.n_labels if exhaustive else None
         self._pool_said: Predictions | None = None
         if isinstance(items, Pool):
@@ -88,13 +89,16 @@ class CertifiedLearner(Learner[CertifiedResult]):
         if self._pool_said is not None:
             self._first, self._which = distinct_rows(self._pool_said)
             self._pool_said = self._pool_said[self._first]
-        #: Errors of raters that favour one model on a pool do not go away by asking more.
         self._raters_err = f_no + f_yes > 0
-        self._has_slack = self._pool_said is not None and self._raters_err
+        self._verdicts: PoolVerdicts | None = None
+        if self._pool_said is not None:
+            self._verdicts = PoolVerdicts(self._pool_said, f_no=f_no, f_yes=f_yes, delta=self._delta)
+        #: Errors of raters that favour one model on a pool do not go away by asking more.
+        self._has_slack = self._verdicts is not None and self._verdicts.may_mislead
         self._evidence: Evidence
         self._n_drawn_once: int | None = None
         if self._pool_said is None or protocol == "one-shot":
-            slack_of = self._slack if self._has_slack else None
+            slack_of = self._verdicts.slack if self._verdicts is not None and self._has_slack else None
             self._evidence = IndependentEvidence(hypotheses, items, self._first, self._pool_said, slack_of)
         else:
             self._evidence = PoolEvidence(self._pool_said, passive)
@@ -115,8 +119,6 @@ class CertifiedLearner(Learner[CertifiedResult]):
         self.epochs: list[EpochRecord] = []
         self.closings: list[Closing] = []
         self._given: dict[int, EpochRecord] = {}
-        #: Of each leader so far.
-        self._slacks: dict[int, Floats] = {}
 
     def _check(self, protocol: str, passive: bool, f_no: float, f_yes: float, exhaustive: bool) -> None:
         if protocol not in get_args(Protocol):
@@ -320,37 +322,9 @@ class CertifiedLearner(Learner[CertifiedResult]):
             self._known.add(question.item, question.label, answer)
 
     def _all_known(self, survivors: Ints) -> Known | None:
-        """Who is accepted how often, if all labels of survivors have their answer where they differ.
-
-        Drawing with replacement would go on for long, although nothing is left to be asked.
-        """
-        if self._pool_said is None or self._protocol != "one-shot":
+        if self._verdicts is None or self._protocol != "one-shot":
             return None
-        accepted = self._known.score(self._pool_said, survivors)
-        if accepted is None:
-            return None
-        # An abstention gets what a wrong label gets, so that all are measured alike.
-        n_silent = (self._pool_said[:, contested(self._pool_said[survivors])] < 0).sum(axis=1)
-        return Known(accepted + self._f_yes * n_silent, partial(self._ahead_by_verdicts, accepted))
-
-    def _ahead_by_verdicts(self, accepted: Floats, leader: int) -> Floats:
-        """By how much each hypothesis can be ahead of the leader, given how often each is ``accepted`` on the pool."""
-        said = self._pool_said
-        assert said is not None
-        silent = ((said < 0) & (said[leader] >= 0)).sum(axis=1)
-        ahead = (accepted - accepted[leader] + self._f_yes * silent) / said.shape[1]
-        bound: Floats = (ahead + (self._slack(leader) if self._has_slack else 0.0)) / self._transfer
-        return bound
-
-    def _slack(self, leader: int) -> Floats:
-        """By how much verdicts on the pool may favour the leader against each hypothesis by luck; docs, step 14."""
-        said = self._pool_said
-        assert said is not None
-        if leader not in self._slacks:
-            share = failure_per_leader(self._standing_now().agreement, (1 - WEALTH_SHARE) * self._delta)[leader]
-            n_differ = (said != said[leader]).sum(axis=1)
-            self._slacks[leader] = slack(n_differ, -math.log(share), self._f_no, self._f_yes) / said.shape[1]
-        return self._slacks[leader]
+        return self._verdicts.all_known(self._known, survivors)
 
     def _explore(self, standing: Standing) -> Exploration:
         """The exploration for the next epoch, from the labels confirmed so far or, before, from the models' votes."""

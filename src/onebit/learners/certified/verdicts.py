@@ -1,0 +1,66 @@
+"""The verdicts of a pool: who is accepted how often once all are known, and what the luck of errors may hide."""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property, partial
+
+import numpy as np
+
+from onebit.estimate.delta import WEALTH_SHARE, failure_per_leader
+from onebit.estimate.verdicts import slack
+from onebit.learners.certified.epoch import KnownAnswers
+from onebit.learners.certified.outputs import Floats, Ints, Predictions, contested, plurality
+from onebit.learners.certified.standing import Known
+
+
+class PoolVerdicts:
+    """What hypotheses say on a pool, ``said`` (N, n), judged by raters who err at most as often as the bounds say.
+
+    docs/certificate.md, steps 9 and 14.
+    """
+
+    def __init__(self, said: Predictions, *, f_no: float, f_yes: float, delta: float) -> None:
+        self._said, self._f_no, self._f_yes, self._delta = said, f_no, f_yes, delta
+        #: Of each leader so far.
+        self._slacks: dict[int, Floats] = {}
+
+    @property
+    def may_mislead(self) -> bool:
+        """Whether errors may favour one hypothesis, which does not go away by asking more."""
+        return self._f_no + self._f_yes > 0
+
+    def all_known(self, known: KnownAnswers, survivors: Ints) -> Known | None:
+        """Who is accepted how often, if all labels of survivors have their verdict where they differ.
+
+        Drawing with replacement would go on for long, although nothing is left to be asked.
+        """
+        accepted = known.score(self._said, survivors)
+        if accepted is None:
+            return None
+        # An abstention gets what a wrong label gets, so that all are measured alike.
+        n_silent = (self._said[:, contested(self._said[survivors])] < 0).sum(axis=1)
+        return Known(accepted + self._f_yes * n_silent, partial(self._ahead, accepted))
+
+    def _ahead(self, accepted: Floats, leader: int) -> Floats:
+        """By how much each hypothesis can be ahead of the leader, given how often each is ``accepted``; shape (N,)."""
+        n_silent = ((self._said < 0) & (self._said[leader] >= 0)).sum(axis=1)
+        ahead = (accepted - accepted[leader] + self._f_yes * n_silent) / self._said.shape[1]
+        bound: Floats = (ahead + self.slack(leader)) / (1 - self._f_no - self._f_yes)
+        return bound
+
+    def slack(self, leader: int) -> Floats:
+        """By how much the verdicts may favour the leader against each hypothesis by luck; shape (N,)."""
+        if not self.may_mislead:
+            return np.zeros(self._said.shape[0])
+        if leader not in self._slacks:
+            share = failure_per_leader(self._agreement, (1 - WEALTH_SHARE) * self._delta)[leader]
+            n_differ = (self._said != self._said[leader]).sum(axis=1)
+            self._slacks[leader] = slack(n_differ, -math.log(share), self._f_no, self._f_yes) / self._said.shape[1]
+        return self._slacks[leader]
+
+    @cached_property
+    def _agreement(self) -> Ints:
+        """With the vote, as in the standing: shares of delta go by it."""
+        agreement: Ints = (self._said == plurality(self._said)).sum(axis=1)
+        return agreement
