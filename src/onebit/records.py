@@ -40,7 +40,7 @@ class RunStatus(Enum):
     COMPLETE = "complete"
     BUDGET = "the round limit was reached first"
     EXHAUSTED = "there was nothing left to ask"
-    SUSPENDED = "checks contradicted what follow-up assumes: that raters accept one label per item"
+    SUSPENDED = "checks contradicted what follow-up assumes about the labels of an item"
 
 
 @dataclass(frozen=True, slots=True)

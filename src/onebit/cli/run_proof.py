@@ -32,7 +32,7 @@ WRITE_AGAIN = "write it again with onebit report"
 class RunAudit:
     """What is wrong with a run, in sentences; its certificate recomputed, the names of models, and where its log ends.
 
-    ``verdict`` is None where it could not be recomputed.
+    ``verdict`` is None where it could not be recomputed; ``stated_eps`` is the certified eps as the run tells it.
     """
 
     problems: list[str]
@@ -40,6 +40,7 @@ class RunAudit:
     verdict: Verdict | None = None
     models: tuple[str, ...] = ()
     simulated: bool | None = None
+    stated_eps: float | None = None
 
 
 def verify_run(
@@ -80,7 +81,7 @@ def verify_run(
         problems.append("the run is over, and its log does not say so: its last event is missing")
     report = replace(report, n_events=head.n_events, log_digest=head.digest)
     problems += _report_faults(folder, told, report, events)
-    return RunAudit(problems, head, proof.verdict, models.models, created.simulated)
+    return RunAudit(problems, head, proof.verdict, models.models, created.simulated, report.certified_eps)
 
 
 def created_of(events: Sequence[Event], folder: Path) -> Created:

@@ -24,7 +24,8 @@ def select(
     protocol: Annotated[
         str,
         typer.Option(
-            help="one-shot: one question per item; follow-up: until a yes, one right label; labels: the label itself."
+            help="one-shot: one question per item; follow-up: until a yes, one label accepted at most; labels: the "
+            "label itself."
         ),
     ] = "one-shot",
     learner: Annotated[

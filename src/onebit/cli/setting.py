@@ -45,8 +45,7 @@ def make_setting(
     f_no, f_yes = _rates(error_rates)
     if f_no + f_yes > 0 and protocol != "one-shot":
         raise InvalidInputError(
-            f"--error-rates with --protocol {protocol}: it takes every answer for right; use one-shot for raters "
-            "who err"
+            f"--error-rates with --protocol {protocol}: it cannot allow for errors; use one-shot for raters who err"
         )
     if exhaustive and protocol != "follow-up":
         raise InvalidInputError(

@@ -231,6 +231,7 @@ def verify(
 
     The certificate is recomputed independently of the learner.
     """
+    from onebit.report.words import fraction
     from onebit.study.audit import verify_study
     from onebit.study.opening import storage_url
 
@@ -239,11 +240,18 @@ def verify(
     if as_json:
         print(json.dumps(asdict(found)))
     elif found.ok:
-        shown = "" if found.verdict is None else f" The certified eps is {found.verdict.certified_eps:.4f}."
+        shown = ""
+        if found.verdict is not None:
+            told, again = found.stated_eps, fraction(found.verdict.certified_eps)
+            shown = (
+                " Nothing is certified." if told is None else f" Certified is {fraction(told)} (recomputed: {again})."
+            )
         if found.accuracy is not None:
             shown = " The accuracy is between {:.3f} and {:.3f}.".format(*found.accuracy)
         Console().print(
-            f"{found.n_events:,} events were replayed and all is as the study says.{shown}", highlight=False
+            f"{found.n_events:,} events were replayed and all is as the study says.{shown}",
+            highlight=False,
+            soft_wrap=True,
         )
         Console().print(f"Log: {found.n_events:,} events, digest {found.log_digest}", highlight=False, soft_wrap=True)
     else:

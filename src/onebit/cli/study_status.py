@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
+from onebit.records import RunStatus
 from onebit.study.quality import Rate
 from onebit.study.status import LearningStatus, StudyStatus
 
@@ -27,6 +28,12 @@ def print_status(found: StudyStatus | LearningStatus, console: Console) -> None:
 
 
 def _selection_lines(found: StudyStatus) -> list[str]:
+    if found.status is RunStatus.SUSPENDED:
+        return [
+            f"{found.name}: suspended; {found.status.value}",
+            "certified       nothing; start again with one-shot, which allows several right labels, or none",
+            *_answer_lines(found),
+        ]
     eps = "none yet" if found.certified_eps is None else f"{found.certified_eps:.4f}"
     lines = [
         f"{found.name}: {found.status.value}",
@@ -36,7 +43,7 @@ def _selection_lines(found: StudyStatus) -> list[str]:
     if found.survivors is not None:
         lines.append(f"may be best     {len(found.survivors)} of {found.n_models} models")
     lines += _answer_lines(found)
-    if found.forecast is not None:
+    if found.forecast is not None and found.status is RunStatus.RUNNING:
         low, middle, high = found.forecast
         lines.append(f"still needed    about {middle:,.0f} answers ({low:,.0f} to {high:,.0f})")
     return lines

@@ -91,7 +91,7 @@ def print_table_plan(figures: dict[str, Any], console: Console) -> None:
         "Rehearsed without labels, on truths that the models' votes make likely; "
         f"{figures['seconds_per_answer']:g} seconds an answer. How far the best model is really ahead is not known "
         "before, so expect to be off by a factor of two, and sometimes more. follow-up shows the same item again until "
-        "a yes, and needs raters who do not err and one right label an item.",
+        "a yes, and needs raters who accept one label per item at most.",
         soft_wrap=True,
         highlight=False,
     )

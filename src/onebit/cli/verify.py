@@ -70,7 +70,8 @@ def _told(found: RunAudit) -> dict[str, Any]:
         "ok": not found.problems,
         "problems": found.problems,
         "chosen": names[0] if len(names) == 1 else names or None,
-        "certified_eps": None if verdict is None else verdict.certified_eps,
+        "certified_eps": found.stated_eps,
+        "recomputed_eps": None if verdict is None else verdict.certified_eps,
         "survivors": None if verdict is None else len(verdict.survivors),
         "answers": None if verdict is None else verdict.n_answers,
         "rounds": None if verdict is None else verdict.n_rounds,
@@ -82,12 +83,17 @@ def _told(found: RunAudit) -> dict[str, Any]:
 
 
 def _in_words(told: dict[str, Any]) -> str:
+    from onebit.report.words import fraction
+
     if told["problems"]:
-        return "\n".join(["The log does not bear out what it claims:", *(f"- {each}" for each in told["problems"])])
+        return "\n".join(["What is claimed does not hold:", *(f"- {each}" for each in told["problems"])])
+    log = f"Log: {told['n_events']:,} events, digest {told['log_digest']}"
+    if told["certified_eps"] is None:
+        return f"Verified: from {told['answers']:,} answers nothing is certified, as the run says.\n{log}"
     chosen = told["chosen"] if isinstance(told["chosen"], str) else " = ".join(told["chosen"])
     whose = "simulated " if told["simulated"] else ""
     return (
         f"Verified: from {told['answers']:,} {whose}answers, no model is ahead of {chosen} by more than "
-        f"{told['certified_eps']:.4g}, and {told['survivors']} may be the best.\n"
-        f"Log: {told['n_events']:,} events, digest {told['log_digest']}"
+        f"{fraction(told['certified_eps'])} (recomputed: {fraction(told['recomputed_eps'])}), and {told['survivors']} "
+        f"may be the best.\n{log}"
     )

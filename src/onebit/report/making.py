@@ -132,5 +132,7 @@ def _reason(status: RunStatus, setting: Setting, n_items: int) -> str | None:
     if status is RunStatus.BUDGET:
         return "the budget was used" if setting.budget is None else f"the budget of {setting.budget:,} answers was used"
     if status is RunStatus.EXHAUSTED:
-        return f"the examples ran out: each of the {n_items:,} items counts once in a stream"
+        if setting.population == "stream":
+            return f"the examples ran out: each of the {n_items:,} items counts once in a stream"
+        return f"everything was asked, and {n_items:,} items cannot show more through errors as frequent as allowed for"
     return None if status is RunStatus.RUNNING else "all questions of its plan were asked"

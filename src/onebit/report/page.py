@@ -156,6 +156,8 @@ def _verify(report: Report, study: str | None) -> str:
         f"eps {setting.eps:g}, delta {setting.delta:g}, {setting.protocol}, {setting.population}, seed {setting.seed} "
         f"({'given' if setting.seed_given else 'from the operating system'}), "
         f"budget {'none' if setting.budget is None else f'{setting.budget:,}'}"
+        f"{', exhaustive' if setting.exhaustive else ''}"
+        f"{f', error rates {setting.f_no:g} and {setting.f_yes:g}' if setting.f_no + setting.f_yes > 0 else ''}"
     )
     place = "in the file log.jsonl beside this report" if study is None else f"in the log of the study {escape(study)}"
     how = f"Every question, with its probability, and every answer is {place}."

@@ -61,6 +61,8 @@ def confidence(report: Report) -> str:
     runs = f"{100 * delta:.3g} in 100" if delta >= 0.01 else f"{delta:.2%} of"
     is_shown = report.certified_eps is not None and report.certified_eps < 1
     whose = " simulated" if report.simulated else ""
+    if report.status == "suspended":
+        return f"There were {report.answers:,}{whose} {asked_for(report)}."
     return (
         f"{'Shown by' if is_shown else 'So far there are'} {report.answers:,}{whose} {asked_for(report)}. If what the "
         f"report lists under “What was assumed” holds, the method makes a wrong statement in at most {runs} runs, "
@@ -82,14 +84,14 @@ def why_suspended(report: Report) -> str:
     """Why a run was suspended, and what to do."""
     return (
         f"{report.n_contradicted:,} of {report.n_checks:,} checks contradicted what {report.setting.protocol} rests "
-        f"on: {_contradiction(report)}; start again with one-shot, which allows several right labels, and none"
+        f"on: {_contradiction(report)}; start again with one-shot, which allows several right labels, or none"
     )
 
 
 def _contradiction(report: Report) -> str:
     """What a check of follow-up may find."""
-    two = "raters accepted two labels of one item"
-    return f"{two}, or denied all of them" if report.setting.exhaustive else two
+    also = " or denied all labels of one" if report.setting.exhaustive else ""
+    return f"raters accepted two labels of one item{also}"
 
 
 def promise(setting: Setting, n_items: int, simulated: bool = False) -> str:
@@ -149,6 +151,8 @@ def best_means(report: Report) -> str:
 
 def not_promised(report: Report) -> list[str]:
     """What a reader may not conclude."""
+    if report.status == "suspended":
+        return ["Anything about any of the models."]
     told = [
         "That the chosen model is good: it is compared with the others in the table, and all may be poor.",
         "That it stays the best elsewhere, or on next month's data.",
@@ -168,7 +172,7 @@ def assumed(report: Report) -> list[str]:
     """What the promise rests on."""
     setting = report.setting
     told = [_raters(report)]
-    if not report.simulated:
+    if not report.simulated and not is_about_accuracy(setting, report.simulated):
         told.append(
             "What raters say about a label of an item does not depend on when they are asked, and who is asked does "
             "not depend on how the study stands."
@@ -202,7 +206,7 @@ def _raters(report: Report) -> str:
             "Nothing is asked twice, so it does not matter whether a rater would repeat an error."
         )
     if setting.protocol == "labels":
-        return "Raters can give the right label of every item that they label, and do not err."
+        return "The right label of an item is the one that raters give it."
     if setting.exhaustive:
         return "No yes and no no of a rater is wrong."
     return (
@@ -214,20 +218,24 @@ def _raters(report: Report) -> str:
 def _right_labels(report: Report) -> str:
     setting = report.setting
     if setting.protocol == "one-shot":
-        return "An item may have several right labels, or none: a model gets an item if its own label is accepted."
+        gets = "right" if is_about_accuracy(setting, report.simulated) else "accepted"
+        return f"An item may have several right labels, or none: a model gets an item if its own label is {gets}."
     if setting.protocol == "labels":
-        return "Every item has exactly one right label."
+        return "Every item has one right label at most."
     one = (
-        "Every item has exactly one right label, and it is one of the labels, so the last that is left was not asked."
+        "Every item has exactly one right label, and it is one of the labels: once all others are denied, the last is "
+        "right, and mostly was not asked."
         if setting.exhaustive
         else "Raters accept at most one label per item."
     )
     if report.n_checks == 0:
         return f"{one} This was not tested: after a yes, no other label was asked about any item."
+    checked = f"{one} This was checked by one more question about {report.n_checks:,} items, and contradicted at "
+    if report.status == "suspended":
+        return f"{checked}{report.n_contradicted:,}: too often."
     return (
-        f"{one} This was checked by one more question about {report.n_checks:,} items, and contradicted at "
-        f"{report.n_contradicted:,}. So few checks find gross violations only: where one item in ten breaks it, they "
-        "may not notice."
+        f"{checked}{report.n_contradicted:,}. Checks find gross violations: where one item in ten breaks it, thirty "
+        "checks miss it more than once in three times."
     )
 
 
@@ -236,6 +244,8 @@ def _cant_tell(report: Report) -> str:
     means = (
         "counts as no label: no model gets the item"
         if report.setting.protocol == "labels"
+        else "does not deny that label; where all others are denied, it is taken for right"
+        if report.setting.exhaustive
         else "counts as “not a yes” to that label, and says nothing about other labels"
     )
     return f"“Can't tell” ({report.cant_tell:,} of {report.answers:,} answers, {share:.1%}) {means}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from onebit.learners.training.model import mean_belief
 from onebit.log.chain import Head, digests
 from onebit.log.events import Asked, Checked, Created, Event, LogError, OtherVersionError
 from onebit.log.fold import Course
-from onebit.records import Answer, EpochPlan, TrainingSetting
+from onebit.records import Answer, EpochPlan, RunStatus, TrainingSetting
 from onebit.store.store import Entry, Store
 from onebit.study.about import About, about_from_json
 from onebit.study.cards import Desk
@@ -33,8 +33,8 @@ class Audit:
     """Whether a study bears out what it says; ``problems`` are sentences.
 
     ``verdict`` is the recomputed certificate; None for learners that give none, or where the replay failed already.
-    ``accuracy`` is the recomputed interval of a classifier that was trained and audited. The log has ``n_events``
-    events, for which ``log_digest`` stands.
+    ``stated_eps`` is the certified eps as the study tells it. ``accuracy`` is the recomputed interval of a classifier
+    that was trained and audited. The log has ``n_events`` events, for which ``log_digest`` stands.
     """
 
     ok: bool
@@ -43,6 +43,7 @@ class Audit:
     log_digest: str = ""
     verdict: Verdict | None = None
     accuracy: tuple[float, float] | None = None
+    stated_eps: float | None = None
 
 
 def verify_study(
@@ -128,7 +129,9 @@ def _verify_selection(
         *end_differences(proof.course.finished, proof.result, summary_of(about, proof.result)),
         *_check_faults(proof.course.created, about, task, log),
     ]
-    return _audit(head, problems, proof.verdict)
+    suspended = proof.result.status is RunStatus.SUSPENDED
+    stated = None if suspended else proof.result.achieved_eps
+    return replace(_audit(head, problems, proof.verdict), stated_eps=stated)
 
 
 def _check_faults(created: Created, about: About, task: Task, log: Sequence[Event]) -> Iterator[str]:

@@ -300,7 +300,7 @@ def test_a_changed_answer_is_found_by_verify(tmp_path: Path) -> None:
     log.write_text("\n".join(lines) + "\n")
     checked = onebit("verify", tmp_path / "votes")
     assert checked.exit_code == 1
-    assert "does not bear out" in checked.stdout
+    assert "does not hold" in checked.stdout
     told = json.loads(onebit("verify", tmp_path / "votes", "--json").stdout)
     assert told["ok"] is False
     assert told["problems"]

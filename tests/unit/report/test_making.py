@@ -69,7 +69,7 @@ def test_what_is_known_is_reported() -> None:
             RunStatus.EXHAUSTED,
             None,
             None,
-            ("budget", "the examples ran out: each of the 4 items counts once in a stream"),
+            ("budget", "everything was asked, and 4 items cannot show more through errors as frequent as allowed for"),
         ),
     ],
 )
@@ -77,6 +77,13 @@ def test_how_it_ended(status: RunStatus, eps: float | None, budget: int | None, 
     candidates = Candidates("t", "d", NAMES, PREDICTIONS, 2)
     report = make_report(candidates, Setting(0.1, budget=budget), "certified", result(status, eps), (), 0.0)
     assert (report.status, report.reason) == told
+
+
+def test_a_stream_ends_when_its_examples_do() -> None:
+    setting = Setting(0.1, population="stream")
+    ended = result(RunStatus.EXHAUSTED, None)
+    report = make_report(Candidates("t", "d", NAMES, PREDICTIONS, 2), setting, "certified", ended, (), 0.0)
+    assert report.reason == "the examples ran out: each of the 4 items counts once in a stream"
 
 
 def test_on_a_stream_models_that_are_equal_on_the_table_are_not_taken_for_equal() -> None:

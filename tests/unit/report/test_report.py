@@ -139,7 +139,7 @@ def test_a_budget_that_ran_out_is_told_as_what_was_shown() -> None:
         ({"setting": Setting(eps=0.02, protocol="follow-up", exhaustive=True)}, "it is one of the labels"),
         ({"setting": Setting(eps=0.02, protocol="follow-up")}, "This was not tested: after a yes, no other label"),
         ({"simulated": True}, "“Best” means: right most often on the 1,200 items of this table."),
-        ({"setting": Setting(eps=0.02, protocol="labels")}, "Raters can give the right label of every item"),
+        ({"setting": Setting(eps=0.02, protocol="labels")}, "the one that raters give it"),
         ({"setting": Setting(eps=0.02, f_no=0.1)}, "the majority's) is no to a right label at most 10.0% of the time"),
         ({"setting": Setting(eps=0.02, f_no=0.1)}, "it does not matter whether a rater would repeat an error"),
         ({"setting": Setting(eps=0.02, population="stream")}, "are not taken to be equal there"),

@@ -52,8 +52,8 @@ class CertifiedLearner(Learner[CertifiedResult]):
     "Can't tell" is not a yes to the label asked, and nothing more. One-shot is about verdicts: how often raters accept
     a model's label, several of which may be right. With bounds on errors it is about accuracy: every verdict is wrong
     independently, no to a right label with probability at most ``f_no``, yes to a wrong one with at most ``f_yes``, the
-    same for every item and label. Follow-up and labels assume one right label per example; follow-up tests that on a
-    share of the examples, and stops where it is refuted. ``exhaustive``: that label is always one of the class's.
+    same for every item and label. Follow-up assumes that raters accept one label per example at most; it checks that on
+    some examples, and stops where it is refuted. ``exhaustive``: the one right label is always one of the class's.
 
     The seed is drawn from the operating system; a given one is for replay and simulation. See ``docs/certificate.md``.
     """

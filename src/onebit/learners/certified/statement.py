@@ -42,7 +42,7 @@ def promise(protocol: Protocol, is_pool: bool, raters_err: bool, exhaustive: boo
     return (
         f"no model {means} more often than the chosen one, {where}, by more than achieved_eps, and the best is among "
         f"the survivors, with probability at least {1 - delta:g}, whenever the run is stopped; assumed: "
-        f"{rests_on}{sample}; nobody who made the table knew the seed"
+        f"{rests_on}{sample}; the seed was chosen after the table was fixed, by nobody who made it"
     )
 
 
@@ -62,5 +62,5 @@ def _stated(protocol: Protocol, raters_err: bool, exhaustive: bool) -> tuple[str
 
 SUSPENDED = (
     "none: follow-up takes raters to accept one label per item at most (exhaustive: exactly one), and checks "
-    "contradicted that too often. Ask one-shot, which allows several right labels, and none"
+    "contradicted that too often. Ask one-shot, which allows several right labels, or none"
 )

@@ -84,7 +84,7 @@ function say() {
     asking: ["Getting the next question …", ""],
     waiting: ["Waiting for others", "The next question comes by itself as soon as it is known what to ask."],
     paused: ["Paused", "The owner of this study has paused it. It goes on here by itself."],
-    done: ["All done. Thank you!", "Every question of this study has its answer. You can close this page."],
+    done: ["All done. Thank you!", "There are no more questions in this study. You can close this page."],
   };
   let [title, more] = words[outbox.state];
   if (outbox.offline) [title, more] = ["You are offline", "The next question comes when the connection is back."];
