@@ -26,8 +26,8 @@ Kept = Annotated[
 def verify(
     folder: Folder,
     table: Moved = None,
-    digest: Kept = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    digest: Kept = None,
 ) -> None:
     """Recompute everything that a run says from its log, its table and its seed, and compare.
 
