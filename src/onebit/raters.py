@@ -51,8 +51,8 @@ class ErringRater:
     """A rater who says no to the right label with probability ``f_no``, and yes to a wrong one with ``f_yes``.
 
     A single number is the same for every item and label, as a certificate about accuracy requires; an array has a
-    rate for each item. With ``anew`` every question is answered on its own, as such a certificate requires on a pool,
-    where an item may come again. Asked for the label itself it raises InvalidInputError: the rates do not say what it
+    rate for each item. With ``anew`` every question is answered on its own; otherwise an error is repeated. Asked
+    for the label itself it raises InvalidInputError: the rates do not say what it
     would give.
 
     >>> ErringRater([2, 0], f_no=1.0, f_yes=0.0)(Question(id=0, item=1, label=0, propensity=0.5, epoch=0))
@@ -84,7 +84,7 @@ class ErringRater:
 class UnsureRater:
     """Another rater, who can't tell on some items: on each with ``probability``, one number or one for each item.
 
-    Whether it can tell depends on the item and not on the label asked, as certificates assume.
+    Whether it can tell depends on the item and not on the label asked.
     """
 
     def __init__(self, rater: Rater, probability: ArrayLike, *, seed: int = 0) -> None:

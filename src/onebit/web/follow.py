@@ -11,11 +11,10 @@ from sqlalchemy import select
 
 from onebit.log.codec import from_json
 from onebit.log.events import Answered, Asked, Closed, Event, Finished, Undone, Unvoted, Voted
-from onebit.records import Answer, Closing
+from onebit.log.votes import Given
+from onebit.records import Closing
 from onebit.store import schema
 from onebit.store.store import Store
-
-Given = Answer | int
 
 
 @dataclass(frozen=True, slots=True)
