@@ -19,7 +19,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -31,11 +31,11 @@ from benchmarks.study import N_LABELS, THINKING, table
 from playwright.async_api import Page
 
 from onebit.log.chain import Chain
-from onebit.log.events import Event
+from onebit.log.events import Answered, Created
 from onebit.log.recorder import Recorder
 from onebit.records import Answer, Setting, Status
 from onebit.store.store import Store
-from onebit.study.learners import build_selection
+from onebit.study.kinds.selectors import build_selection
 from onebit.study.opening import create_study
 from onebit.tables import read_table
 
@@ -77,24 +77,20 @@ def make_study(storage: str, folder: Path, n_answers: int) -> np.ndarray:
     items = read_table(path, id="id", show=["text"], labels=[str(label) for label in range(N_LABELS)])
     create_study(items, "s", storage=storage, eps=SETTING.eps, delta=SETTING.delta, f_no=SETTING.f_no).close()
     with Store(storage) as store:
-        recorder = Recorder(build_selection(SETTING, "certified", predictions, N_LABELS).learner, _Log(store))
+        log = store.log(1)
+        created = log.events[0]
+        assert isinstance(created, Created)
+        recorder = Recorder(build_selection(created.selection, "certified", predictions, N_LABELS).learner)
         while len(recorder.answers) < n_answers:
             asked = recorder.ask(min(1000, n_answers - len(recorder.answers)))
             if isinstance(asked, Status):
                 break
-            recorder.tell_all((q.id, Answer.YES if truth[q.item] == q.label else Answer.NO) for q in asked)
+            for question in asked:
+                is_right = truth[question.item] == question.label
+                recorder.take(Answered(question.id, Answer.YES if is_right else Answer.NO))
+        chain = Chain(log.head)
+        store.append(1, 1, [chain.link(event) for event in recorder.drain()])
     return truth
-
-
-class _Log:
-    """The log of the first study of a store, after its creation."""
-
-    def __init__(self, store: Store) -> None:
-        self._store, self._chain = store, Chain(store.log(1).head)
-
-    def append(self, events: Iterable[Event]) -> None:
-        first = self._chain.head.n_events
-        self._store.append(1, first, [self._chain.link(event) for event in events])
 
 
 @contextlib.contextmanager

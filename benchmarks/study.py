@@ -13,18 +13,17 @@ import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from benchmarks.harness import Case, run_cases
 
 from onebit.log.chain import Chain
 from onebit.log.codec import to_json
-from onebit.log.events import Answered, Asked, Event
+from onebit.log.events import Answered, Asked, Created
 from onebit.log.recorder import Recorder
-from onebit.records import Answer, Setting, Status
+from onebit.records import Answer, Status
 from onebit.store.store import Store
-from onebit.study.learners import build_selection
+from onebit.study.kinds.selectors import build_selection
 from onebit.study.opening import create_study, load_study
 from onebit.study.study import Offer, Study
 
@@ -136,39 +135,31 @@ def waits(took: list[tuple[float, float]]) -> Case:
     }
 
 
-class _Kept:
-    """A sink in memory: what is measured is the replay, not how the log came to be."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-
-    def append(self, events: Any) -> None:
-        self.events.extend(events)
-
-
 def replayed(storage: str, case: Case) -> Case:
     """Open a study with so many answers."""
     predictions, truth = table()
-    setting = Setting(eps=1e-5, delta=1e-12, population="pool", f_no=0.001)
-    kept = _Kept()
-    recorder = Recorder(build_selection(setting, case["learner"], predictions, N_LABELS).learner, kept)
+    create_study(predictions, "s", storage=storage, eps=1e-5, delta=1e-12, f_no=0.001, learner=case["learner"]).close()
+    with Store(storage) as store:
+        log = store.log(1)
+    created = log.events[0]
+    assert isinstance(created, Created)
+    recorder = Recorder(build_selection(created.selection, created.learner, predictions, N_LABELS).learner)
     while len(recorder.answers) < case["answers"]:
         asked = recorder.ask(min(1000, case["answers"] - len(recorder.answers)))
         if isinstance(asked, Status):
             break
-        right = ((q.id, Answer.YES if truth[q.item] == q.label else Answer.NO) for q in asked)
-        recorder.tell_all(right)
-    create_study(
-        predictions, "s", storage=storage, eps=setting.eps, delta=setting.delta, f_no=setting.f_no, learner="certified"
-    ).close()
+        for question in asked:
+            is_right = truth[question.item] == question.label
+            recorder.take(Answered(question.id, Answer.YES if is_right else Answer.NO))
+    events = recorder.drain()
     with Store(storage) as store:
-        chain = Chain(store.log(1).head)
-        store.append(1, 1, [chain.link(event) for event in kept.events])
+        chain = Chain(log.head)
+        store.append(1, 1, [chain.link(event) for event in events])
     begin = time.perf_counter()
     with load_study("s", storage=storage) as study:
         seconds = time.perf_counter() - begin
         same = study.digest() == recorder.digest()
-    n_bytes = sum(len(str(to_json(event))) for event in kept.events if isinstance(event, Asked | Answered))
+    n_bytes = sum(len(str(to_json(event))) for event in events if isinstance(event, Asked | Answered))
     return {"n answers": len(recorder.answers), "seconds": seconds, "same state": same, "MB of log": n_bytes / 1e6}
 
 

@@ -87,9 +87,7 @@ class Server:
         self.site = self.app.state.site = Site(f"sqlite:///{backup}", self.site.folder, self.url)
 
     def answers(self) -> int:
-        follower = self.site.room(1).follower
-        follower.update()
-        return len(follower.answers)
+        return len(self.site.room(1).study.view.answers)
 
     def wait_for_answers(self, n: int) -> None:
         """Until the server has so many answers; never more."""

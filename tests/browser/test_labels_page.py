@@ -19,8 +19,7 @@ def right_label(page: Page) -> str:
 
 def labels_given(server: Server) -> list[str]:
     room = server.site.room(1)
-    room.follower.update()
-    return [room.study.items.label(said) for said in room.follower.answers.values() if isinstance(said, int)]
+    return [room.study.items.label(said) for said in room.study.view.answers.values() if isinstance(said, int)]
 
 
 def test_a_label_is_clicked(start: Start) -> None:

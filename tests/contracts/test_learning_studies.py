@@ -16,15 +16,13 @@ from onebit.model_file import load_model
 from onebit.records import Answer, RunStatus, Status
 from onebit.store.backup import backup
 from onebit.store.database import StoreError
-from onebit.store.store import Store
-from onebit.study.audit import verify_study
-from onebit.study.classifier import export_classifier
+from onebit.store.store import NAMES, SNAPSHOT, Store
 from onebit.study.export import export_study
+from onebit.study.kinds.training import TrainingStatus
 from onebit.study.learning import create_learning_study
 from onebit.study.opening import create_study, load_study
-from onebit.study.status import LearningStatus
 from onebit.study.study import Offer, Study, Undo
-from onebit.study.training import NAMES, SNAPSHOT
+from onebit.study.verification import verify_study
 
 X, TRUTH = load_iris(return_X_y=True)
 LABELS = ("setosa", "versicolor", "virginica")
@@ -46,9 +44,9 @@ def answer(study: Study, n: int, rater: str = "ann") -> int:
     return n
 
 
-def learning_status(study: Study) -> LearningStatus:
+def learning_status(study: Study) -> TrainingStatus:
     status = study.status()
-    assert isinstance(status, LearningStatus)
+    assert isinstance(status, TrainingStatus)
     return status
 
 
@@ -93,7 +91,7 @@ def test_the_snapshot_saves_training_and_is_not_needed(storage: str) -> None:
     with Store(storage) as store:
         assert len(list(store.blocks(1, SNAPSHOT))) == 1
     with load_study("s", storage=storage, read_only=True) as study:
-        restored = study.task.learner
+        restored = study.kind.learner
         assert study.digest() == digest
         np.testing.assert_array_equal(study.result.chosen.beliefs(X[:5]), result.chosen.beliefs(X[:5]))
         assert restored.learned_through == len(restored.epochs) - 2  # type: ignore[attr-defined]
@@ -177,7 +175,8 @@ def test_exports_who_confirmed_and_a_model_that_predicts(storage: str, tmp_path:
     rows = (tmp_path / "labels.csv").read_text().splitlines()[1:]
     assert len(rows) == 90
     assert sum(row.endswith("yes,ann") for row in rows) == n_verified
-    export_classifier(storage, "s", tmp_path / "model.skops")
+    with load_study("s", storage=storage, read_only=True) as study:
+        study.write_model(tmp_path / "model.skops")
     classifier = load_model(tmp_path / "model.skops").classifier
     assert (classifier.predict(X) == np.array(LABELS)[TRUTH]).mean() > 0.9
     assert classifier.accuracy_interval_ is not None
@@ -214,7 +213,7 @@ def test_a_log_that_was_changed_is_refused(storage: str, protocol: Any) -> None:
     assert not verify_study(storage, "s").ok
 
 
-def test_what_cannot_be_is_refused_and_leaves_no_trace(storage: str) -> None:
+def test_what_cannot_be_is_refused_and_leaves_no_trace(storage: str, tmp_path: Path) -> None:
     for options, said in (
         ({"labels": ["a"]}, "two or more"),
         ({"labels": ["a", "a"]}, "all different"),
@@ -231,7 +230,6 @@ def test_what_cannot_be_is_refused_and_leaves_no_trace(storage: str) -> None:
         create_learning_study([["a", "b"]], "s", labels=LABELS, storage=storage)
     with Store(storage) as store:
         assert store.entries() == []
-    with create_study(np.arange(18).reshape(2, 9) % 3, "t", storage=storage, eps=0.1):
-        pass
-    with pytest.raises(InvalidInputError, match="trains none"):
-        export_classifier(storage, "t", "model.skops")
+    selection = create_study(np.arange(18).reshape(2, 9) % 3, "t", storage=storage, eps=0.1)
+    with selection, pytest.raises(InvalidInputError, match="trains none"):
+        selection.write_model(tmp_path / "other.skops")

@@ -16,13 +16,12 @@ from tests.unit.study.runs import ONE_SHOT, PREDICTIONS, TRUTH, created
 from onebit.errors import AlreadyAnsweredError, InvalidInputError
 from onebit.log.chain import Chain
 from onebit.log.events import Answered, Asked, Event, LogError
-from onebit.log.journal import InUseError, NotWrittenError
 from onebit.records import Answer, Question, RunStatus, Status
 from onebit.store import schema
-from onebit.store.database import StoreError
+from onebit.store.database import InUseError, NotWrittenError, StoreError
 from onebit.store.store import Store
+from onebit.study.kinds.selection import Selection, SelectionStatus
 from onebit.study.opening import create_study, load_study
-from onebit.study.status import StudyStatus
 from onebit.study.study import Offer, Study
 
 ASKED, ANSWERED = Asked(Question(0, 1, 2, 0.1 + 0.2, 0), "ann"), Answered(0, Answer.YES, "ann", "t", late=True)
@@ -172,7 +171,7 @@ def test_a_study_goes_on_where_it_was_left(storage: str) -> None:
         while answer(again, "ann"):
             pass
         status = again.status()
-        assert isinstance(status, StudyStatus)
+        assert isinstance(status, SelectionStatus)
         assert status.status is RunStatus.COMPLETE
         assert status.certified_eps is not None
         assert status.certified_eps <= 0.1
@@ -321,4 +320,6 @@ def test_items_come_back_block_by_block(storage: str, monkeypatch: pytest.Monkey
     study.close()
     with load_study("s", storage=storage) as again:
         assert again.item(130).id == "131"
-        assert np.array_equal(again.predictions, PREDICTIONS)
+        kind = again.kind
+        assert isinstance(kind, Selection)
+        assert np.array_equal(kind.predictions, PREDICTIONS)

@@ -14,7 +14,7 @@ from typing import Any
 from tests.unit.study.runs import PREDICTIONS, TRUTH
 
 from onebit.log.events import Answered
-from onebit.log.journal import NotWrittenError
+from onebit.store.database import NotWrittenError
 from onebit.store.store import Store
 from onebit.study.opening import create_study, load_study
 from onebit.study.study import Offer

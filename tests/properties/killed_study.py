@@ -21,8 +21,8 @@ from tests.problems import models_of_accuracy
 from onebit.errors import AlreadyAnsweredError
 from onebit.log.events import Answered, Undone
 from onebit.log.fold import fold
-from onebit.log.journal import InUseError
 from onebit.records import Answer, Status
+from onebit.store.database import InUseError
 from onebit.store.store import Store
 from onebit.study.learning import create_learning_study
 from onebit.study.opening import create_study, load_study

@@ -17,10 +17,11 @@ from onebit.learners.certified import CertifiedLearner
 from onebit.log.events import Answered, Asked, Event, Undone
 from onebit.records import Answer, Question, Setting, Status, TrainingProtocol, TrainingSetting
 from onebit.store.store import Store
+from onebit.study.kinds.examples import read_features
+from onebit.study.kinds.training import build_training
 from onebit.study.learning import create_learning_study
 from onebit.study.opening import create_study
 from onebit.study.study import Offer, Study
-from onebit.study.training import build_training, read_features
 
 RATERS = ("ann", "bob", "cem")
 
@@ -108,7 +109,7 @@ def test_only_effective_answers_count(seed: int, n_steps: int, setting: Setting,
         ) as study:
             study._clock = clock
             disturbed(study, TRUTH, clock, rng, n_steps)
-            result, closings = study.result, list(study.task.learner.closings)
+            result, closings = study.result, list(study.kind.learner.closings)
         with Store(storage) as store:
             log = store.log(1).events
     learner = fresh(setting).learner
@@ -140,7 +141,7 @@ def test_only_effective_answers_train(seed: int, n_steps: int, protocol: Trainin
             features = read_features(study._store, 1, study.created.table)
         with Store(storage) as store:
             log = store.log(1).events
-    learner = build_training(TrainingSetting(60, protocol, audit=audit, seed=3), features, None, 3).learner
+    learner = build_training(TrainingSetting(60, protocol, audit=audit, seed=3), features, None, 3)[0]
     asked = effective_run(log, learner)
     assert asked == [event.question for event in log if isinstance(event, Asked)]
     now = learner.result

@@ -32,6 +32,7 @@ ALLOWED: dict[str, set[str]] = {
     "model_file": {"classifier"},
     "digits": {"hypotheses", "learners", "raters"},
     "log": {"learners.base"},
+    "report": set(),
     "store": {"log"},
     "study": {
         "hypotheses",
@@ -45,8 +46,8 @@ ALLOWED: dict[str, set[str]] = {
         "model_file",
         "log",
         "store",
+        "report",
     },
-    "report": set(),
     "web": {"tables", "raters", "log", "store", "study", "report", "learners.paper.schedule", "verify"},
     "cli": {
         "tables",

@@ -1,16 +1,17 @@
-"""A person at the terminal who answers a study: one key an answer."""
+"""Who answers a study: a person at the terminal, one key per answer, or simulated raters."""
 
 from __future__ import annotations
 
-import sys
+import getpass
 import time
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from rich.console import Console
 from rich.markup import escape
 from rich.panel import Panel
 
-from onebit.cli.terminal import ANSWERS, KEYS, QUIT, UNDO, single_keys
+from onebit.cli.keyboard import ANSWERS, KEYS, QUIT, UNDO, check_terminal, forget_keys, single_keys
 from onebit.errors import InvalidInputError
 from onebit.records import Status
 
@@ -19,22 +20,43 @@ if TYPE_CHECKING:
 
 #: Seconds between looks whether others have answered.
 LOOK_AGAIN = 1.0
+#: Least seconds between two looks at the status while raters are simulated.
+REFRESH = 0.5
 
 
-def answer_at_terminal(study: Study, rater: str, console: Console) -> None:
-    """Ask a person until nothing is left to ask, or the person quits."""
+def simulate(study: Study, console: Console) -> None:
+    """Let simulated raters answer to the end, or until somebody stops it; a line shows how far it is."""
+    status, look_at = _StatusLine(study), 0.0
+    with console.status("asking simulated raters") if console.is_terminal else nullcontext() as line:
+
+        def look() -> None:
+            nonlocal look_at
+            if line is not None and (now := time.monotonic()) > look_at:
+                line.update(escape(status.in_words()))
+                # A look costs something, so it is a small part of the time.
+                look_at = time.monotonic() + max(REFRESH, 10 * (time.monotonic() - now))
+
+        try:
+            study.simulate(observe=look)
+        except KeyboardInterrupt:
+            console.print("stopped; the same command goes on")
+
+
+def answer_at_terminal(study: Study, console: Console, rater: str | None = None) -> None:
+    """Ask a person until nothing is left to ask, or the person quits; by default called by the user's name."""
     from onebit.study.study import Undo
 
-    if not sys.stdin.isatty():
-        raise InvalidInputError("there is no terminal to ask at; run this where you can type")
+    check_terminal("run this where you can type")
     if study.created.setting.protocol == "labels":
         raise InvalidInputError("this study asks for the labels themselves, and the terminal takes yes and no")
+    who, status = rater or getpass.getuser(), _StatusLine(study)
     if study.about.instructions:
         console.print(Panel(escape(study.about.instructions), title="Instructions", title_align="left"))
     answered: list[Offer] = []
     with single_keys() as key:
-        while (offer := _next(study, rater, console)) is not None:
-            _show(study, offer, console)
+        while (offer := _next(study, who, console)) is not None:
+            forget_keys()
+            _show(study, offer, status.in_words(), console)
             while (pressed := key()) not in ANSWERS and pressed not in UNDO and pressed not in QUIT:
                 pass
             if pressed in QUIT:
@@ -43,10 +65,10 @@ def answer_at_terminal(study: Study, rater: str, console: Console) -> None:
                 study.tell(offer, ANSWERS[pressed])
                 answered.append(offer)
                 console.print(f"  {ANSWERS[pressed].value}\n")
-            elif not answered:
+            elif (last := answered.pop() if answered else study.last_answered(who)) is None:
                 console.print("  there is no answer to take back\n")
             else:
-                became = study.undo(answered.pop())
+                became = study.undo(last)
                 console.print(f"  {became.value}\n" if became is Undo.DISPUTED else "  taken back\n")
 
 
@@ -60,7 +82,7 @@ def _next(study: Study, rater: str, console: Console) -> Offer | None:
     return None if isinstance(asked, Status) else asked
 
 
-def _show(study: Study, offer: Offer, console: Console) -> None:
+def _show(study: Study, offer: Offer, status: str, console: Console) -> None:
     item = study.item(offer.item)
     lines = [f"[dim]{escape(name)}[/] {escape(text)}" for name, text in item.shown.items()]
     if offer.label is not None:
@@ -69,4 +91,20 @@ def _show(study: Study, offer: Offer, console: Console) -> None:
         if label.description:
             lines.append(f"[dim]{escape(label.description)}[/]")
     console.print(Panel("\n".join(lines), title=f"item {escape(item.id)}", title_align="left", padding=(0, 1)))
-    console.print(f"  {KEYS}", highlight=False)
+    console.print(f"  [dim]{escape(status)}[/]\n  {KEYS}", highlight=False)
+
+
+class _StatusLine:
+    """Where a study is, in one line; what is costly is looked up anew only when an epoch has closed."""
+
+    def __init__(self, study: Study) -> None:
+        self._study = study
+        self._n_epochs = -1
+        self._standing = ""
+
+    def in_words(self) -> str:
+        view = self._study.view
+        if view.n_epochs != self._n_epochs:
+            self._n_epochs = view.n_epochs
+            self._standing = self._study.status().in_a_line()
+        return f"{len(view.answers):,} answers so far{self._standing}"

@@ -10,6 +10,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from onebit.cli.select import run_selection
+from onebit.cli.source import Source
 from onebit.records import Setting
 from onebit.report import words
 
@@ -27,11 +29,10 @@ def demo(
     """
     # Imported here: scikit-learn takes a second that --help should not.
     from onebit import digits
-    from onebit.cli.run_folder import Source, check_folder
-    from onebit.cli.running import Run
+    from onebit.study.folder import PAGE, StudyFolder
 
     folder = out / f"seed-{seed}"
-    check_folder(folder)
+    StudyFolder(folder).check_is_free()
     console = Console()
     with _Bars(console) as bars:
         contest = digits.train_models(bars.show)
@@ -66,9 +67,9 @@ def demo(
     digits.write_table(contest, table_path)
     setting = Setting(eps=digits.CERTIFIED_EPS, protocol="follow-up", seed=seed)
     source = Source(table_path, id="image", truth="digit")
-    report, page = Run(source, setting, "certified", folder, Console(stderr=True)).carry_out()
+    report = run_selection(source, setting, "certified", folder, Console(stderr=True))
     console.print(f"\n[b]{report.chosen[0]}[/]: {words.headline(report)}", highlight=False, soft_wrap=True)
-    console.print(f"The report is in {page}; the table is {table_path}", highlight=False, soft_wrap=True)
+    console.print(f"The report is in {folder / PAGE}; the table is {table_path}", highlight=False, soft_wrap=True)
 
 
 class _Bars(Progress):

@@ -102,7 +102,7 @@ def _for_table(
     delta: float,
     seconds_per_answer: float,
 ) -> dict[str, Any]:
-    from onebit.cli.run_folder import Source
+    from onebit.cli.source import Source
 
     source = Source(path, id, truth, tuple(show or ()))
     return table_figures(source, tuple(eps or ALL_EPS), delta, seconds_per_answer, Console(stderr=True))

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 
+from onebit.cli.answering import answer_at_terminal, simulate
+from onebit.cli.progress import progress_bar
 from onebit.cli.setting import EXHAUSTIVE_HELP, SEED_HELP, check_can_ask, check_learner, make_setting, read_labels
+from onebit.cli.source import Source
 
 if TYPE_CHECKING:
+    from onebit.log.events import SelectorName
+    from onebit.records import Setting
     from onebit.report import Report
 
 
@@ -60,7 +65,7 @@ def select(
     seed: Annotated[int | None, typer.Option(help=SEED_HELP, show_default=False)] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for log and report; by default named after the table.", show_default=False),
+        typer.Option(help="Folder for the study and its report; by default named after the table.", show_default=False),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
@@ -69,28 +74,69 @@ def select(
     With --truth raters are simulated; otherwise you are asked: y, n, space for "can't tell", backspace takes back, q
     quits. Every answer is kept in the folder --out, and the same command goes on where it stopped.
     """
-    # Imported here: what reads tables and learns takes a second that --help should not.
-    from onebit.cli.run_folder import Source, check_folder
-    from onebit.cli.running import Run
-
     setting = make_setting(eps, delta, protocol, population, budget, seed, error_rates, exhaustive)
     name = check_learner(learner, setting)
     if truth is None:
         check_can_ask(setting)
-    folder = out if out is not None else table.with_suffix("")
-    check_folder(folder)
     source = Source(table, id, truth, tuple(show or ()), read_labels(labels))
-    report, page = Run(source, setting, name, folder, Console(stderr=True)).carry_out()
+    folder = out if out is not None else table.with_suffix("")
+    report = run_selection(source, setting, name, folder, Console(stderr=True))
     if as_json:
-        from onebit.cli.outcome import printed
-
-        print(json.dumps(printed(report)))
+        print(json.dumps(_figures(report)))
     else:
-        _tell(report, page)
+        _tell(report, folder)
 
 
-def _tell(report: Report, page: Path) -> None:
+def run_selection(source: Source, setting: Setting, learner: SelectorName, place: Path, console: Console) -> Report:
+    """Ask until the end, or until somebody stops it, and write the report; ``place`` is the folder of the run."""
+    # Imported here: what reads tables and learns takes a second that --help should not.
+    from onebit.study.about import About, described
+    from onebit.study.draft import draft_selection
+    from onebit.study.folder import StudyFolder
+
+    folder = StudyFolder(place)
+    folder.check_is_free()
+    table = source.read(console)
+    about = About(models=table.models, labels=described(table.labels, {}))
+    draft = draft_selection(table, folder.with_kept_seed(setting), about, learner)
+    with progress_bar("writing the study", console) as progress:
+        study = folder.go_on(source.path.name, draft, progress)
+    with study:
+        if not study.is_over:
+            (simulate if study.created.simulated else answer_at_terminal)(study, console)
+        return folder.write_report(study)
+
+
+def _figures(report: Report) -> dict[str, Any]:
+    """What ``--json`` prints."""
+    names = list(report.chosen)
+    told = {
+        "chosen": names[0] if len(names) == 1 else names or None,
+        "status": report.status,
+        "answers": report.answers,
+        "rounds": report.rounds,
+        "free_rounds": report.free_rounds,
+        "survivors": report.survivors,
+        "eps": report.setting.eps,
+        "delta": report.setting.delta,
+        "certified_eps": report.certified_eps,
+        "protocol": report.setting.protocol,
+        "simulated": report.simulated,
+        "promise": report.promise,
+        "seconds": report.seconds,
+        "n_events": report.n_events,
+        "log_digest": report.log_digest,
+    }
+    if report.reason is not None:
+        told["reason"] = report.reason
+    if report.excess is not None:
+        told["excess"] = report.excess
+    return told
+
+
+def _tell(report: Report, folder: Path) -> None:
     from onebit.report import words
+    from onebit.study.folder import PAGE
 
     console = Console()
     console.print(f"[b]{words.chosen_in_words(report)}[/]", highlight=False, soft_wrap=True)
@@ -98,4 +144,4 @@ def _tell(report: Report, page: Path) -> None:
         console.print(sentence, highlight=False, markup=False, soft_wrap=True)
     if report.excess is not None:
         console.print(f"True excess error: {report.excess:.4f}.", highlight=False)
-    console.print(f"The report is in {page}", highlight=False, soft_wrap=True)
+    console.print(f"The report is in {folder / PAGE}", highlight=False, soft_wrap=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any, get_args
 
+from onebit.cli.keyboard import check_terminal
 from onebit.errors import InvalidInputError, check_count, check_fraction
 from onebit.log.events import SelectorName
 from onebit.randomness import given_or_fresh
@@ -96,8 +96,7 @@ def check_can_ask(setting: Setting) -> None:
             "--protocol labels asks for the label itself, and the terminal takes yes and no; give --truth to simulate, "
             "or use --protocol follow-up"
         )
-    if not sys.stdin.isatty():
-        raise InvalidInputError("there is no terminal to ask at; give --truth COLUMN to simulate raters")
+    check_terminal("give --truth COLUMN to simulate raters")
 
 
 def read_labels(path: Path | None) -> tuple[str, ...] | None:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-import getpass
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from onebit.cli.answering import answer_at_terminal
+from onebit.cli.progress import progress_bar
 from onebit.cli.setting import EXHAUSTIVE_HELP, SEED_HELP, check_learner, make_setting, read_labels
+from onebit.cli.verify import tell
 from onebit.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from onebit.study.kinds.kind import StudyStatus
+    from onebit.study.quality import Rate
 
 app = typer.Typer(
     name="study",
@@ -166,7 +169,6 @@ def list_studies(storage: Storage = None, as_json: AsJson = False) -> None:
 @app.command()
 def status(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
     """Show what is known: certified eps, survivors, forecast, raters. Works while the study is open elsewhere."""
-    from onebit.cli.study_status import print_status
     from onebit.study.opening import load_study
 
     with load_study(name, storage=storage, read_only=True) as study:
@@ -184,12 +186,10 @@ def answer(
     storage: Storage = None,
 ) -> None:
     """Answer questions at the terminal: y, n, space for "can't tell", backspace takes back, q quits."""
-    from onebit.cli.answering import answer_at_terminal
-    from onebit.cli.study_status import print_status
     from onebit.study.opening import load_study
 
     with load_study(name, storage=storage) as study:
-        answer_at_terminal(study, rater or getpass.getuser(), Console())
+        answer_at_terminal(study, Console(), rater)
         print_status(study.status(), Console())
 
 
@@ -203,14 +203,13 @@ def export(
 ) -> None:
     """Write the verified labels, the whole log, or the trained classifier to a file."""
     from onebit.study.export import export_study
-    from onebit.study.opening import storage_url
+    from onebit.study.opening import load_study, storage_url
 
     if path.suffix.lower() == MODEL_SUFFIX:
-        from onebit.study.classifier import export_classifier
-
         if log or anonymous:
             raise InvalidInputError("--log and --anonymous are about answers, and a model holds none; leave them out")
-        export_classifier(storage_url(storage), name, path)
+        with load_study(name, storage=storage, read_only=True) as study:
+            study.write_model(path)
         Console(stderr=True).print(f"The model is in {path}", highlight=False, markup=False)
         return
     n = export_study(storage_url(storage), name, path, "log" if log else "labels", anonymous)
@@ -231,34 +230,12 @@ def verify(
 
     The certificate is recomputed independently of the learner.
     """
-    from onebit.report.words import fraction
-    from onebit.study.audit import verify_study
     from onebit.study.opening import storage_url
+    from onebit.study.verification import verify_study
 
     with progress_bar("recomputing the certificate") as recomputing:
         found = verify_study(storage_url(storage), name, recomputing, digest)
-    if as_json:
-        print(json.dumps(asdict(found)))
-    elif found.ok:
-        shown = ""
-        if found.verdict is not None:
-            told, again = found.stated_eps, fraction(found.verdict.certified_eps)
-            shown = (
-                " Nothing is certified." if told is None else f" Certified is {fraction(told)} (recomputed: {again})."
-            )
-        if found.accuracy is not None:
-            shown = " The accuracy is between {:.3f} and {:.3f}.".format(*found.accuracy)
-        Console().print(
-            f"{found.n_events:,} events were replayed and all is as the study says.{shown}",
-            highlight=False,
-            soft_wrap=True,
-        )
-        Console().print(f"Log: {found.n_events:,} events, digest {found.log_digest}", highlight=False, soft_wrap=True)
-    else:
-        for problem in found.problems:
-            Console().print(problem, highlight=False, markup=False)
-    if not found.ok:
-        raise typer.Exit(1)
+    tell(found, found.problems, as_json)
 
 
 @app.command()
@@ -291,13 +268,24 @@ def delete(
         store.delete(name)
 
 
-@contextmanager
-def progress_bar(what: str) -> Iterator[Any]:
-    """A progress bar on standard error, as a function of the part done and the whole."""
-    columns = (TextColumn("{task.description}"), BarColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(what, total=None)
-        yield lambda done, whole: bar.update(task, completed=done, total=whole)
+def print_status(found: StudyStatus, console: Console) -> None:
+    """What is known of a study, of its raters and of its log."""
+    console.print("\n".join(found.lines()), highlight=False, markup=False)
+    if found.raters:
+        table = Table("rater", "answers", "can't tell", "late", "no to right", "yes to wrong", "changed")
+        for each in found.raters:
+            counts = (f"{n:,}" for n in (each.n_answers, each.n_cant_tell, each.n_late))
+            table.add_row(each.rater, *counts, *map(_shown, (each.f_no, each.f_yes, each.changed)))
+        console.print(table, markup=False)
+    console.print(
+        f"log             {found.n_events:,} events, digest {found.log_digest}", highlight=False, soft_wrap=True
+    )
+    for warning in found.warnings:
+        console.print(f"Warning: {warning}.", highlight=False, markup=False)
+
+
+def _shown(rate: Rate) -> str:
+    return "" if rate.n == 0 else f"{rate.n_wrong} of {rate.n} ({rate.low:.2f} to {rate.high:.2f})"
 
 
 def read_text(path: Path) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from onebit.cli.progress import progress_bar
 from onebit.cli.setting import read_labels
 from onebit.cli.study import (
     Descriptions,
@@ -24,7 +25,6 @@ from onebit.cli.study import (
     Seed,
     Show,
     Storage,
-    progress_bar,
     read_descriptions,
     read_text,
 )

@@ -12,7 +12,7 @@ from onebit.errors import InvalidInputError, check_fraction
 from onebit.records import Protocol
 
 if TYPE_CHECKING:
-    from onebit.cli.run_folder import Source
+    from onebit.cli.source import Source
 
 #: What is planned for unless it is said.
 ALL_EPS = (0.05, 0.02, 0.01)
@@ -30,10 +30,9 @@ def table_figures(
     if not seconds_per_answer > 0:
         raise InvalidInputError(f"--seconds-per-answer is {seconds_per_answer!r}; it must be above 0")
     # Imported here: what reads tables and learns takes a second that a wrong option should not.
-    from onebit.cli.running import read_with_bar
     from onebit.study.rehearsal import rehearse
 
-    table = read_with_bar(source, console)
+    table = source.read(console)
     eps_falling = tuple(sorted(set(all_eps), reverse=True))
     rows = []
     columns = TextColumn("rehearsing {task.description}"), BarColumn(), TimeRemainingColumn()

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn
+
+from onebit.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from onebit.cli.run_proof import RunAudit
+    from onebit.study.verification import Proof
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder --out of onebit select.")]
-Moved = Annotated[Path | None, typer.Option("--table", help="The table, if it was moved.", show_default=False)]
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder --out of onebit select or onebit learn.")]
 Kept = Annotated[
     str | None,
     typer.Option(
@@ -25,7 +25,6 @@ Kept = Annotated[
 
 def verify(
     folder: Folder,
-    table: Moved = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     digest: Kept = None,
 ) -> None:
@@ -34,66 +33,51 @@ def verify(
     The certificate is recomputed independently of the learner. Exit code 0: all is as the log, its last event and the
     reports say; 1: it is not, and what is wrong is said.
     """
-    from onebit.cli.run_proof import verify_run
+    from onebit.study.folder import StudyFolder
+    from onebit.study.verification import verify_study
 
-    console = Console(stderr=True)
-    columns = TextColumn("recomputing"), BarColumn(), TextColumn("{task.completed} of {task.total} epochs")
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        task = bar.add_task("", total=None)
-        found = verify_run(
-            folder, table, console, lambda done, whole: bar.update(task, completed=done, total=whole), digest
-        )
-    told = _told(found)
-    print(json.dumps(told) if as_json else _in_words(told))
-    if found.problems:
+    place = StudyFolder(folder)
+    with progress_bar("recomputing the certificate") as recomputing:
+        found = verify_study(place.storage, place.name(), recomputing, digest)
+    tell(found, [*found.problems, *([] if found.problems else place.report_faults())], as_json)
+
+
+def report(folder: Folder) -> None:
+    """Write the report of a run again, from its log."""
+    from onebit.study.folder import StudyFolder
+
+    place = StudyFolder(folder)
+    with place.open(read_only=True) as study:
+        place.write_report(study)
+    print(f"The report is in {place.page}")
+
+
+def tell(found: Proof, problems: Sequence[str], as_json: bool) -> None:
+    """Print what was recomputed; exit code 1 if there are problems."""
+    if as_json:
+        print(json.dumps(_figures(found, problems)))
+    elif problems:
+        print("\n".join(["What is claimed does not hold:", *(f"- {each}" for each in problems)]))
+    else:
+        print(f"Verified: {found.words}\nLog: {found.n_events:,} events, digest {found.log_digest}")
+    if problems:
         raise typer.Exit(1)
 
 
-def report(folder: Folder, table: Moved = None) -> None:
-    """Write the report of a run again, from its log."""
-    from onebit.cli.run_folder import LOG, read_source
-    from onebit.cli.run_proof import created_of
-    from onebit.cli.running import Run
-    from onebit.log.journal import Journal
-
-    source = read_source(folder, table)
-    with Journal(folder / LOG) as journal:
-        created = created_of(journal.events, folder)
-    _, page = Run(source, created.selection, created.learner, folder, Console(stderr=True)).carry_out(asks=False)
-    print(f"The report is in {page}")
-
-
-def _told(found: RunAudit) -> dict[str, Any]:
-    verdict = found.verdict
-    names = [] if verdict is None else [found.models[h] for h in verdict.names]
+def _figures(found: Proof, problems: Sequence[str]) -> dict[str, Any]:
+    verdict, chosen = found.verdict, list(found.chosen)
     return {
-        "ok": not found.problems,
-        "problems": found.problems,
-        "chosen": names[0] if len(names) == 1 else names or None,
+        "ok": not problems,
+        "problems": list(problems),
+        "chosen": chosen[0] if len(chosen) == 1 else chosen or None,
         "certified_eps": found.stated_eps,
         "recomputed_eps": None if verdict is None else verdict.certified_eps,
+        "accuracy": None if found.accuracy is None else list(found.accuracy),
         "survivors": None if verdict is None else len(verdict.survivors),
         "answers": None if verdict is None else verdict.n_answers,
         "rounds": None if verdict is None else verdict.n_rounds,
         "free_rounds": None if verdict is None else verdict.n_free_rounds,
         "simulated": found.simulated,
-        "n_events": found.head.n_events,
-        "log_digest": found.head.digest,
+        "n_events": found.n_events,
+        "log_digest": found.log_digest,
     }
-
-
-def _in_words(told: dict[str, Any]) -> str:
-    from onebit.report.words import fraction
-
-    if told["problems"]:
-        return "\n".join(["What is claimed does not hold:", *(f"- {each}" for each in told["problems"])])
-    log = f"Log: {told['n_events']:,} events, digest {told['log_digest']}"
-    if told["certified_eps"] is None:
-        return f"Verified: from {told['answers']:,} answers nothing is certified, as the run says.\n{log}"
-    chosen = told["chosen"] if isinstance(told["chosen"], str) else " = ".join(told["chosen"])
-    whose = "simulated " if told["simulated"] else ""
-    return (
-        f"Verified: from {told['answers']:,} {whose}answers, no model is ahead of {chosen} by more than "
-        f"{fraction(told['certified_eps'])} (recomputed: {fraction(told['recomputed_eps'])}), and {told['survivors']} "
-        f"may be the best.\n{log}"
-    )

@@ -65,6 +65,13 @@ class Created:
             raise LogError(f"a selection is wanted, and this is a study of kind {self.kind}")
         return self.setting
 
+    @property
+    def training(self) -> TrainingSetting:
+        """The setting of a training; LogError if this is none."""
+        if not isinstance(self.setting, TrainingSetting):
+            raise LogError(f"a training is wanted, and this is a study of kind {self.kind}")
+        return self.setting
+
 
 @dataclass(frozen=True, slots=True)
 class EpochBegan:

@@ -1,4 +1,4 @@
-"""A learner whose every step is in a log before it is acknowledged; and a log replayed into a learner.
+"""A learner whose every step is noted for the log; and a log replayed into a learner.
 
 Questions depend on the order of asks and answers, so that order, as the log has it, is the truth. Replaying asks the
 same again, and checks that every question comes out as it was logged, to the last bit. How to explore in an epoch is
@@ -11,61 +11,33 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable
-from typing import Any, Protocol
+from typing import Any
 
-from onebit.errors import InvalidInputError, OnebitError, check_count
+from onebit.errors import InvalidInputError, OnebitError
 from onebit.learners.base import Learner
 from onebit.log.codec import to_json
 from onebit.log.events import Answered, Asked, Closed, EpochBegan, Event, Finished, LogError, Undone
-from onebit.records import Answer, Closing, EpochPlan, EpochRecord, Question, RunStatus, Status
+from onebit.records import Answer, Closing, EpochPlan, EpochRecord, Question, Status
 
 NOT_THIS_RUN = "the log does not belong to this table or seed, or was written by another version of onebit"
 
 
-class Sink(Protocol):
-    """Where events go: durable when ``append`` returns; if it raises, none of them was kept."""
-
-    def append(self, events: Iterable[Event]) -> None: ...
-
-
 class Recorder:
-    """Drives a learner and writes down what happens, in order, before anybody is told.
+    """Drives a learner and notes what happens, in order, for whoever writes it: ``drain`` gives what is not written."""
 
-    Events that could not be written (the disk is full) wait, and go before the next: the same call made again does what
-    it would have done. Without a sink they wait for ``drain``.
-    """
-
-    def __init__(self, learner: Learner[Any], sink: Sink | None = None) -> None:
+    def __init__(self, learner: Learner[Any]) -> None:
         self.learner = learner
-        self._sink = sink
         self._waiting: list[Event] = []
         self._n_epochs = self._n_closings = 0
         self.questions: list[Question] = []
         #: Questions without an answer, by number.
         self.open: dict[int, Question] = {}
-        #: Those of them that nobody was given since: open when a log was resumed, or when their answer was taken back.
-        self._unheld: dict[int, Question] = {}
         #: Answers in force, by the question's number.
         self.answers: dict[int, Answer | int] = {}
         self.finished: Finished | None = None
 
-    def ask(self, n: int = 1, rater: str | None = None) -> tuple[Question, ...] | Status:
-        """Up to ``n`` questions: first those open ones that nobody holds, else new ones as the learner gives them."""
-        check_count("the number of questions asked for", n)
-        if not self._unheld:
-            asked = self.ask_new(n, rater)
-            if isinstance(asked, Status):
-                self.flush()
-                return asked
-            self._unheld.update((question.id, question) for question in asked)
-        self.flush()
-        given = tuple(self._unheld.values())[:n]
-        for question in given:
-            del self._unheld[question.id]
-        return given
-
-    def ask_new(self, n: int, rater: str | None = None) -> tuple[Question, ...] | Status:
-        """New questions, whoever holds the open ones; they wait to be written."""
+    def ask(self, n: int, rater: str | None = None) -> tuple[Question, ...] | Status:
+        """Up to ``n`` new questions, as the learner gives them."""
         asked = self.learner.ask(n)
         self.note_epochs()
         if isinstance(asked, tuple):
@@ -73,63 +45,21 @@ class Recorder:
             self._add(asked)
         return asked
 
-    def tell(self, question_id: int, answer: Answer | int) -> None:
-        """Record an answer, once; repeating it while it waits to be written is no second answer."""
-        answered = Answered(question_id, answer)
-        if answered not in self._waiting:
-            self.take(answered)
-        self.flush()
-
-    def tell_all(self, answers: Iterable[tuple[int, Answer | int]]) -> None:
-        """Record many answers and write them at once; those before one that is refused are recorded."""
-        try:
-            for question_id, answer in answers:
-                self.take(Answered(question_id, answer))
-        finally:
-            self.flush()
-
-    def undo(self, question_id: int) -> None:
-        """Take an answer back while its epoch is open; the question is open again, and ``ask`` gives it."""
-        undone = Undone(question_id)
-        if undone not in self._waiting:
-            self.take(undone)
-        self.flush()
-
-    def finish(self, status: RunStatus, summary: dict[str, Any]) -> None:
-        """Write down the end, once."""
-        if self.finished is None:
-            self.take(Finished(status, summary))
-        self.flush()
-
-    @property
-    def result(self) -> Any:
-        """What the learner knows now. Reading it may close an epoch, and that is in the log before it is told."""
-        result = self.learner.result
-        self.note_epochs()
-        self.flush()
-        return result
-
     def take(self, event: Answered | Undone | Finished) -> None:
-        """Do to the learner what somebody did, and let it wait to be written; an error changes nothing."""
+        """Do to the learner what somebody did; an error changes nothing."""
         self._apply(event)
         self._waiting.append(event)
 
     def note_epochs(self) -> None:
-        """Let the epochs that began and closed since wait to be written, in that order."""
+        """Note the epochs that began and closed since, in that order."""
         epochs, closings = self.learner.epochs, self.learner.closings
         new: list[tuple[int, int, Event]] = [(each.number, 0, EpochBegan(each)) for each in epochs[self._n_epochs :]]
         new += [(each.epoch, 1, Closed(each)) for each in closings[self._n_closings :]]
         self._n_epochs, self._n_closings = len(epochs), len(closings)
         self._waiting.extend(event for *_, event in sorted(new, key=lambda entry: entry[:2]))
 
-    def flush(self) -> None:
-        """Write what waits; NotWrittenError, and it goes on waiting, where that fails."""
-        if self._sink is not None and self._waiting:
-            self._sink.append(self._waiting)
-            self._waiting = []
-
     def drain(self) -> list[Event]:
-        """What waits to be written, for who writes it without a sink."""
+        """What happened since the last call."""
         waiting, self._waiting = self._waiting, []
         return waiting
 
@@ -155,11 +85,10 @@ class Recorder:
                 self.learner.tell(number, answer)
                 self.answers[number] = answer
                 del self.open[number]
-                self._unheld.pop(number, None)
             case Undone(question_id=number):
                 self.learner.untell(number)
                 del self.answers[number]
-                self.open[number] = self._unheld[number] = self.questions[number]
+                self.open[number] = self.questions[number]
             case Finished():
                 self.finished = event
 
@@ -167,8 +96,8 @@ class Recorder:
 class _Replay:
     """A recorder being brought to the state that a log describes."""
 
-    def __init__(self, learner: Learner[Any], sink: Sink | None) -> None:
-        self.recorder = Recorder(learner, sink)
+    def __init__(self, learner: Learner[Any]) -> None:
+        self.recorder = Recorder(learner)
         self._epochs: list[EpochRecord | EpochPlan] = []
         self._closings: list[Closing] = []
         self._asked: list[Question] = []
@@ -204,7 +133,6 @@ class _Replay:
             raise LogError(f"{NOT_THIS_RUN}: an epoch comes out otherwise than it was logged")
         if list(closings[: len(self._closings)]) != self._closings:
             raise LogError(f"{NOT_THIS_RUN}: what an epoch showed comes out otherwise than it was logged")
-        recorder._unheld = dict(recorder.open)
         return recorder
 
     def _ask_again(self) -> None:
@@ -216,13 +144,13 @@ class _Replay:
         self.recorder._add(logged)
 
 
-def replay(events: Iterable[Event], learner: Learner[Any], sink: Sink | None = None) -> Recorder:
+def replay(events: Iterable[Event], learner: Learner[Any]) -> Recorder:
     """Bring a fresh learner to the state that a log describes, bit for bit, and go on from there.
 
     Raises LogError unless every question and every epoch comes out as it was logged: otherwise the table, the seed or
     the code is another, and what the answers show cannot be known.
     """
-    state = _Replay(learner, sink)
+    state = _Replay(learner)
     for number, event in enumerate(events, start=1):
         try:
             state.take(event)

@@ -14,11 +14,18 @@ class GroupCommit:
 
     They are linked when they are put, after the ``head`` of the log. A write that fails raises in everyone who waits
     for it. Its texts stay, in order, before those that come later: the next who waits tries again with the same ones.
+    ``write`` says when it wrote. ``publish`` is told what is durable now, in order: the events, where the log ends with
+    them, and that time.
     """
 
-    def __init__(self, write: Callable[[int, Sequence[str]], None], head: Head) -> None:
-        self._write = write
-        self._queue: list[tuple[str, Head]] = []
+    def __init__(
+        self,
+        write: Callable[[int, Sequence[str]], str],
+        head: Head,
+        publish: Callable[[Sequence[Event], Head, str], None],
+    ) -> None:
+        self._write, self._publish = write, publish
+        self._queue: list[tuple[Event, str, Head]] = []
         self._chain = Chain(head)
         #: Where the log ends that is durable.
         self.head = head
@@ -27,7 +34,7 @@ class GroupCommit:
     def put(self, events: Sequence[Event]) -> int:
         """Queue events; the ticket to wait with. Who puts must hold a lock that puts what happened in order."""
         with self._queue_lock:
-            self._queue.extend((self._chain.link(event), self._chain.head) for event in events)
+            self._queue.extend((event, self._chain.link(event), self._chain.head) for event in events)
             return self._chain.head.n_events
 
     def wait(self, ticket: int) -> None:
@@ -37,7 +44,8 @@ class GroupCommit:
                 return
             with self._queue_lock:
                 batch = self._queue[:]
-            self._write(self.head.n_events, [text for text, _ in batch])
+            written_at = self._write(self.head.n_events, [text for _, text, _ in batch])
             with self._queue_lock:
                 del self._queue[: len(batch)]
-            self.head = batch[-1][1]
+            self.head = batch[-1][2]
+            self._publish([event for event, *_ in batch], self.head, written_at)

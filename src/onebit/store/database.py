@@ -17,7 +17,6 @@ from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 
 from onebit.errors import InvalidInputError, OnebitError
-from onebit.log.journal import NotWrittenError
 
 #: The version of the tables that this onebit reads and writes; older stores are brought to it when they are opened.
 VERSION = "2"
@@ -27,6 +26,14 @@ PATIENCE = 30
 
 class StoreError(OnebitError):
     """A store that cannot be reached, is damaged, or is of another version."""
+
+
+class InUseError(OnebitError):
+    """Another process is writing to this study; there is one writer at a time."""
+
+
+class NotWrittenError(OnebitError):
+    """The store could not be written, so nothing was acknowledged; what was before is kept."""
 
 
 def connect(url: str) -> Engine:

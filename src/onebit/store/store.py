@@ -15,17 +15,21 @@ from sqlalchemy import Connection, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from onebit.errors import InvalidInputError
-from onebit.log.chain import Chain, Head, Unchain
+from onebit.log.chain import Chain, Head, Unchain, digests
 from onebit.log.events import Event, LogError, OtherVersionError
-from onebit.log.journal import InUseError
 from onebit.store import schema
-from onebit.store.database import StoreError, connect, explained, hidden_password, writing
+from onebit.store.database import InUseError, StoreError, connect, explained, hidden_password, writing
 from onebit.store.locks import Lock, take_lock
 
 #: Events read from the database at a time.
 AT_A_TIME = 10_000
-#: A block of a table: its kind (predictions or features of some items, what raters are shown of them), number, bytes.
+#: A block of a study's data: its kind, number, bytes.
 Block = tuple[str, int, bytes]
+#: Kinds of blocks: of a selection, predictions and right labels; of a training, features of examples and of the names
+#: of labels, what makes features, and the model as it was lately; of both, what raters are shown.
+PREDICTIONS, TRUTH = "predictions", "truth"
+FEATURES, NAMES, TRANSFORMER, SNAPSHOT = "features", "names", "transformer", "snapshot"
+ITEMS = "items"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,10 +45,11 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """The events of a study, and where they end."""
+    """The events of a study, where they end, and when the last was written."""
 
     events: list[Event]
     head: Head
+    last_at: str
 
 
 class Store:
@@ -88,7 +93,7 @@ class Store:
                 block = {"study_id": study_id, "kind": kind, "number": number, "data": data}
                 connection.execute(insert(schema.blocks), block)
             chain = Chain()
-            self._insert(connection, study_id, 0, [chain.link(event) for event in log])
+            self._insert(connection, study_id, 0, [chain.link(event) for event in log], now)
         return Entry(study_id, name, now, about, chain.head.n_events)
 
     def delete(self, name: str) -> None:
@@ -117,8 +122,12 @@ class Store:
         """The whole log; LogError where an event is missing, damaged or does not follow the one before."""
         unchain = Unchain()
         with self.reading() as connection:
-            events = [event for *_, event in read_log(connection, study_id, unchain)]
-        return Log(events, unchain.head)
+            rows = list(read_log(connection, study_id, unchain))
+        return Log([event for *_, event in rows], unchain.head, rows[-1][1] if rows else "")
+
+    def digests(self, study_id: int) -> list[str]:
+        """The digest of the log after each of its events."""
+        return digests(self.log(study_id).events)
 
     def first_event(self, study_id: int) -> Event:
         """How a study began; LogError where that cannot be read."""
@@ -127,19 +136,23 @@ class Store:
                 return event
         raise LogError("the study has no log; restore a backup")
 
-    def append(self, study_id: int, first: int, texts: Sequence[str]) -> None:
+    def append(self, study_id: int, first: int, texts: Sequence[str]) -> str:
         """Write events number ``first`` and on, as a ``Chain`` linked them; they are durable when this returns.
+
+        Returns the time that they are written with.
 
         NotWrittenError, and nothing is written, if the store cannot; InUseError if another writer was quicker.
         """
+        now = _now()
         try:
             with self.writing() as connection:
-                self._insert(connection, study_id, first, texts)
+                self._insert(connection, study_id, first, texts, now)
         except IntegrityError as error:
             if not self._is_ours(study_id, first, texts):
                 raise InUseError(
                     "another process has written to this study, so this one no longer knows its state; load it again"
                 ) from error
+        return now
 
     def blocks(self, study_id: int, kind: str) -> Iterator[bytes]:
         """The blocks of a kind, in order."""
@@ -148,17 +161,19 @@ class Store:
         with self.reading() as connection:
             numbers = connection.execute(select(table.c.number).where(chosen).order_by(table.c.number)).scalars().all()
             for number in numbers:
-                yield connection.execute(select(table.c.data).where(chosen & (table.c.number == number))).scalar_one()
+                yield _bytes(
+                    connection.execute(select(table.c.data).where(chosen & (table.c.number == number))).scalar()
+                )
 
     def block(self, study_id: int, kind: str, number: int) -> bytes:
         """One block."""
         table = schema.blocks
         chosen = (table.c.study_id == study_id) & (table.c.kind == kind) & (table.c.number == number)
         with self.reading() as connection:
-            data: bytes | None = connection.execute(select(table.c.data).where(chosen)).scalar()
+            data = connection.execute(select(table.c.data).where(chosen)).scalar()
         if data is None:
             raise StoreError(f"block {number} of the {kind} of a study is missing; restore the store from a backup")
-        return data
+        return _bytes(data)
 
     def replace_block(self, study_id: int, block: Block) -> None:
         """Keep a block instead of the one of its kind and number."""
@@ -210,8 +225,7 @@ class Store:
         rows = connection.execute(select(schema.studies).order_by(schema.studies.c.id)).all()
         return [Entry(row.id, row.name, row.created_at, json.loads(row.about), counts.get(row.id, 0)) for row in rows]
 
-    def _insert(self, connection: Connection, study_id: int, first: int, texts: Sequence[str]) -> None:
-        now = _now()
+    def _insert(self, connection: Connection, study_id: int, first: int, texts: Sequence[str], now: str) -> None:
         rows = [(study_id, first + i, event, self._writer, now) for i, event in enumerate(texts)]
         mark = "?" if connection.dialect.name == "sqlite" else "%s"
         connection.exec_driver_sql(
@@ -248,6 +262,13 @@ def read_log(connection: Connection, study_id: int, unchain: Unchain) -> Iterato
                     f"event {seq} of the study: {reason}. The store was changed after it was written; restore a backup"
                 ) from error
             yield seq, written_at, event
+
+
+def _bytes(data: object) -> bytes:
+    # SQLite keeps the type with the value, and whoever changes a value may change its type.
+    if not isinstance(data, bytes):
+        raise StoreError("a block of a study holds no bytes; restore the store from a backup")
+    return data
 
 
 def _now() -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from onebit.log.events import Checked
 from onebit.randomness import RoundStream
 from onebit.records import Answer, Question
-from onebit.study.about import About
 from onebit.study.cards import Desk
-from onebit.study.tasks import Task
+from onebit.study.kinds import Kind
 
 #: Cards that a rater must have answered since, before a question is repeated: it should not be remembered.
 APART = 10
@@ -16,9 +15,9 @@ APART = 10
 class Checks:
     """Chooses checks. What is chosen goes into the log, so nothing here needs to be remembered or replayed."""
 
-    def __init__(self, about: About, task: Task, seed: int) -> None:
-        self._about, self._task = about, task
-        self._uniforms = RoundStream(seed, "checks of raters")
+    def __init__(self, kind: Kind) -> None:
+        self._about, self._kind = kind.about, kind
+        self._uniforms = RoundStream(kind.created.setting.seed, "checks of raters")
 
     def next(self, rater: str, desk: Desk) -> Checked | None:
         """A check for this rater, with the shares that the study was created with; mostly none."""
@@ -37,7 +36,7 @@ class Checks:
         if not left:
             return None
         gold = left[int(which * len(left))]
-        wrong = [label for label in self._task.plausible_labels(gold.item) if label not in gold.labels]
+        wrong = [label for label in self._kind.plausible_labels(gold.item) if label not in gold.labels]
         # Half of the planted questions have the answer yes; more, where no model is wrong.
         if wrong and other < 0.5:
             return Checked(desk.n_checks, gold.item, wrong[int(2 * other * len(wrong))], rater, Answer.NO)
@@ -58,4 +57,4 @@ class Checks:
         question, before = may[int(which * len(may))]
         if question.label is None or not isinstance(before, Answer):
             return None
-        return Checked(desk.n_checks, self._task.row(question.item), question.label, rater, before, repeats=question.id)
+        return Checked(desk.n_checks, self._kind.row(question.item), question.label, rater, before, repeats=question.id)

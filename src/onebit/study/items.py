@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from onebit.errors import InvalidInputError
 from onebit.log.events import TableFacts
 from onebit.store.database import StoreError
-from onebit.store.store import Block, Store
+from onebit.store.store import ITEMS, PREDICTIONS, TRUTH, Block, Store
 from onebit.study.about import About
 from onebit.tables.record import ModelTable, digest_of, narrow
 
 #: Items in a block: few enough to read one quickly, enough to read all quickly.
 PER_BLOCK = 4096
-PREDICTIONS, ITEMS = "predictions", "items"
+#: Right labels as they are stored.
+STORED_TRUTH = np.dtype("<i4")
 #: Blocks of items kept at hand.
 AT_HAND = 64
 
@@ -48,12 +49,15 @@ class Shows(Protocol):
 
 
 def facts_of(table: ModelTable) -> TableFacts:
-    return TableFacts(table.digest, table.n_models, table.n_items, table.n_labels)
+    """What the first event says of a table; a class of hypotheses has two labels at least, also where one was seen."""
+    return TableFacts(table.digest, table.n_models, table.n_items, max(2, table.n_labels))
 
 
 def to_blocks(table: ModelTable, progress: Callable[[int, int], None] | None = None) -> Iterator[Block]:
-    """The blocks of a table; ``progress`` is told how many items are done, and of how many."""
-    dtype = _stored_type(table.n_labels)
+    """The blocks of a table, and of its truth if it has one; ``progress`` is told how many items of all are done."""
+    dtype = _stored_type(max(2, table.n_labels))
+    if table.truth is not None:
+        yield TRUTH, 0, table.truth.astype(STORED_TRUTH).tobytes()
     for number, first in enumerate(range(0, table.n_items, PER_BLOCK)):
         items = range(first, min(first + PER_BLOCK, table.n_items))
         yield PREDICTIONS, number, table.predictions[:, first : items.stop].astype(dtype).tobytes()
@@ -86,6 +90,12 @@ def read_predictions(store: Store, study_id: int, facts: TableFacts, about: Abou
             "the table of predictions is not the one that the study was created with; restore the store from a backup"
         )
     return predictions
+
+
+def read_truth(store: Store, study_id: int) -> NDArray[np.int64] | None:
+    """The right labels (n,) of a study whose raters are simulated; None where people answer."""
+    data = b"".join(store.blocks(study_id, TRUTH))
+    return np.frombuffer(data, dtype=STORED_TRUTH).astype(np.int64) if data else None
 
 
 class Items:

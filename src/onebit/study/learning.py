@@ -6,17 +6,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from onebit.errors import InvalidInputError
-from onebit.log.events import Created, TableFacts
 from onebit.randomness import given_or_fresh
 from onebit.records import ANSWERS_PER_ITEM, TrainingProtocol, TrainingSetting
-from onebit.store.store import Store
-from onebit.study.about import About, check_gold, check_raters, described, gold_of
-from onebit.study.items import check_images
-from onebit.study.opening import create_sealed, open_study, storage_url
-from onebit.study.seeds import check_new_seed
+from onebit.study.about import About, described, gold_of
+from onebit.study.draft import draft_training
+from onebit.study.opening import create, storage_url
 from onebit.study.study import Study
-from onebit.study.training import build_training, features_digest, training_blocks
 from onebit.tables.data import Data, data_of
 
 
@@ -53,12 +48,6 @@ def create_learning_study(
     """
     data = examples if isinstance(examples, Data) else data_of(examples)
     names = tuple(labels)
-    if data.n_items < 2:
-        raise InvalidInputError(f"there is {data.n_items} example; one is asked about and one more is needed")
-    if len(set(names)) < max(2, len(names)):
-        raise InvalidInputError(
-            f"the labels are {', '.join(names) or 'none'}; there must be two or more, all different"
-        )
     if budget is None:
         budget = ANSWERS_PER_ITEM * data.n_items
     number, is_given = given_or_fresh(seed)
@@ -76,32 +65,4 @@ def create_learning_study(
         columns=data.columns,
         is_text=data.is_text,
     )
-    check_raters(setting, about, overlap)
-    check_gold(about, data.n_items)
-    check_images(data, about)
-    transformer = _transformer(data, setting.seed)
-    features = transformer(data.x)
-    in_features = transformer.of_names([f"{label.name} {label.description}" for label in about.labels])
-    # It refuses what cannot be run, before anything is written.
-    build_training(setting, features, in_features, len(names))
-    facts = TableFacts(features_digest(features), 0, data.n_items, len(names))
-    created = Created(setting, "networks", facts, overlap, "learning")
-    store = Store(storage_url(storage))
-    try:
-        check_new_seed(store, setting)
-        blocks = training_blocks(features, in_features, transformer, data, progress)
-        return open_study(store, create_sealed(store, name, created, about, blocks))
-    except BaseException:
-        store.close()
-        raise
-
-
-def _transformer(data: Data, seed: int) -> Any:
-    # Imported here: scikit-learn takes a second.
-    from onebit.learners.training.features import Features
-
-    try:
-        return Features(data.x, seed)
-    except ValueError as error:
-        # scikit-learn's, such as texts without a word.
-        raise InvalidInputError(f"the data cannot be learned from: {str(error).splitlines()[0]}") from error
+    return create(draft_training(data, setting, about, overlap), name, storage_url(storage), progress)

@@ -3,33 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from onebit.errors import InvalidInputError
-from onebit.log.events import Created, Event, SelectorName
+from onebit.log.events import Created, SelectorName
 from onebit.randomness import given_or_fresh
 from onebit.records import Population, Protocol, Setting
-from onebit.store.store import Block, Entry, Store
-from onebit.study.about import (
-    About,
-    about_from_json,
-    about_to_json,
-    check_gold,
-    check_raters,
-    described,
-    gold_of,
-)
-from onebit.study.items import check_images, facts_of, to_blocks
-from onebit.study.learners import build_selection
-from onebit.study.seal import Seal, about_digest, check_about
+from onebit.store.store import Entry, Store
+from onebit.study.about import About, about_from_json, described, gold_of
+from onebit.study.draft import Draft, Progress, draft_selection
+from onebit.study.kinds import open_kind
+from onebit.study.seal import check_about
 from onebit.study.seeds import check_new_seed
 from onebit.study.study import Study
-from onebit.study.tasks import build_task
 from onebit.tables.record import ModelTable, make_table, narrow
 
 #: Where studies are kept if nobody says.
@@ -95,29 +85,19 @@ def create_study(
         image=image,
         image_root=None if image_root is None else str(Path(image_root).resolve()),
     )
-    check_raters(setting, about, overlap)
-    check_gold(about, models.n_items)
-    check_images(models, about)
-    # It refuses what cannot be run, before anything is written.
-    build_selection(setting, learner, models.predictions, models.n_labels)
-    created = Created(setting, learner, facts_of(models), overlap)
-    store = Store(storage_url(storage))
+    draft = draft_selection(models, setting, about, learner, overlap)
+    return create(draft, name, storage_url(storage), progress)
+
+
+def create(draft: Draft, name: str, storage: str, progress: Progress | None = None) -> Study:
+    """Make a study of a draft, and open it."""
+    store = Store(storage)
     try:
-        check_new_seed(store, setting)
-        return open_study(store, create_sealed(store, name, created, about, to_blocks(models, progress)))
+        check_new_seed(store, draft.created.setting)
+        return open_study(store, draft.write(store, name, progress))
     except BaseException:
         store.close()
         raise
-
-
-def create_sealed(store: Store, name: str, created: Created, about: About, blocks: Iterable[Block]) -> Entry:
-    """Make a study whose first event has the digests of what raters are told and shown."""
-    told, seal = about_to_json(about), Seal()
-
-    def log() -> Iterator[Event]:
-        yield replace(created, about=about_digest(told), shown=seal.hexdigest())
-
-    return store.create(name, told, log(), seal.watch(blocks))
 
 
 def load_study(name: str, *, storage: str | None = None, read_only: bool = False) -> Study:
@@ -142,8 +122,8 @@ def open_study(store: Store, entry: Entry, read_only: bool = False) -> Study:
             raise InvalidInputError(f"the study {entry.name!r} was deleted meanwhile")
         check_about(entry, log.events[0])
         about = about_from_json(entry.about)
-        task, snapshots = build_task(store, entry.id, log.events, about)
-        return Study(store, entry, log, about, task, lock, snapshots)
+        kind = open_kind(store, entry, log.events, log.events[0], about)
+        return Study(store, entry, log, kind, lock)
     except BaseException:
         if lock is not None:
             lock.release()

@@ -9,12 +9,10 @@ from typing import Any
 from onebit.log.chain import canonical, digest_of
 from onebit.log.events import Created
 from onebit.store.database import StoreError
-from onebit.store.store import Block, Entry, Store
-from onebit.study.items import ITEMS
-from onebit.study.training import NAMES, TRANSFORMER
+from onebit.store.store import ITEMS, NAMES, TRANSFORMER, TRUTH, Block, Entry, Store
 
 #: The kinds of blocks that are sealed. The digest of the table covers predictions and features; a snapshot may change.
-SEALED = (ITEMS, NAMES, TRANSFORMER)
+SEALED = (ITEMS, NAMES, TRANSFORMER, TRUTH)
 
 
 class Seal:

@@ -9,14 +9,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
 from enum import Enum
+from pathlib import Path
 from types import TracebackType
 from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError, OnebitError, check_count
 from onebit.log.chain import Head
@@ -25,7 +23,6 @@ from onebit.log.events import (
     CheckAnswered,
     Checked,
     CheckUndone,
-    Created,
     Disputed,
     Event,
     Finished,
@@ -36,19 +33,23 @@ from onebit.log.events import (
 )
 from onebit.log.recorder import replay
 from onebit.log.votes import Given, majority
+from onebit.model_file import SavedModel, check_new, save_model
 from onebit.records import Answer, Question, Status
+from onebit.report.record import Report
 from onebit.store.commit import GroupCommit
+from onebit.store.database import NotWrittenError
 from onebit.store.locks import Lock
-from onebit.store.store import Entry, Log, Store
-from onebit.study.about import About
+from onebit.store.store import SNAPSHOT, Entry, Log, Store
 from onebit.study.cards import Card, Desk, NotYoursError, check_rater
 from onebit.study.checks import Checks
 from onebit.study.items import Item, Items
-from onebit.study.learners import Selection
+from onebit.study.kinds import Kind
+from onebit.study.kinds.kind import Standing, StudyStatus
 from onebit.study.quality import Quality
-from onebit.study.status import LearningStatus, StudyStatus, status_of, summary_of
-from onebit.study.tasks import Task
-from onebit.study.training import Snapshots
+from onebit.study.view import View
+
+#: Simulated raters answer so many questions at a time, and write them together.
+AT_A_TIME = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,30 +91,29 @@ class Study:
         store: Store,
         entry: Entry,
         log: Log,
-        about: About,
-        task: Task,
+        kind: Kind,
         lock: Lock | None,
-        snapshots: Snapshots | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        created = log.events[0]
-        if not isinstance(created, Created):
-            raise InvalidInputError(f"the log of {entry.name!r} does not begin with its creation; restore a backup")
-        self.name, self.created, self.about = entry.name, created, about
-        self.items: Items = Items(store, entry.id, about)
-        self.task = task
-        self._store, self._entry, self._clock, self._snapshots = store, entry, clock, snapshots
+        self.name, self.created, self.about, self.kind = entry.name, kind.created, kind.about, kind
+        self.items: Items = Items(store, entry.id, self.about)
+        #: What is durable, for whoever watches.
+        self.view = View(entry.created_at)
+        self.view.take(log.events, log.head, log.last_at)
+        self._store, self._entry, self._clock = store, entry, clock
         self._lock, self._writer_lock = threading.RLock(), lock
-        self._recorder = replay(log.events, task.learner)
-        self._desk = Desk(created.overlap, about.lease_seconds)
+        self._recorder = replay(log.events, kind.learner)
+        self._desk = Desk(self.created.overlap, self.about.lease_seconds)
         self._desk.resume(log.events, clock())
         self._quality = Quality()
         for event in log.events:
             self._quality.take(event)
-        self._checks = Checks(about, task, created.setting.seed)
+        self._checks = Checks(kind)
         self._batch: list[Event] = []
-        self._commit = GroupCommit(lambda first, texts: store.append(entry.id, first, texts), log.head)
-        self._tells_raters_apart = created.overlap > 1 or about.has_checks
+        self._commit = GroupCommit(
+            lambda first, texts: store.append(entry.id, first, texts), log.head, publish=self.view.take
+        )
+        self._tells_raters_apart = self.created.overlap > 1 or self.about.has_checks
 
     def ask(self, rater: str | None = None) -> Offer | Status:
         """A question for a rater: the same again until it is answered, an open one that nobody holds, or a new one.
@@ -176,29 +176,65 @@ class Study:
                 self._desk.drop_lease(card, rater)
         return Undo.UNDONE
 
+    def simulate(self, observe: Callable[[], None] | None = None) -> None:
+        """Let a simulated rater answer until nothing is left to ask; ``observe`` is called after every few answers.
+
+        InvalidInputError unless the study was created for that: answers of people and of a simulation never mix.
+        """
+        rater = self.kind.simulated_rater()
+        while True:
+            with self._step():
+                cards = self._deal(None, AT_A_TIME)
+                if isinstance(cards, Status):
+                    return
+                for card in cards:
+                    if isinstance(card.ask, Question):
+                        shown = replace(card.ask, item=self.kind.row(card.ask.item))
+                        self._take_answer(card, rater(shown), None, None, late=False)
+                        self._desk.drop_lease(card, None)
+            if observe is not None:
+                observe()
+
     @property
     def result(self) -> Any:
         """What is known now, as the learner states it."""
         return self._read()()
 
-    def status(self) -> StudyStatus | LearningStatus:
-        """What is known now, in the names of models and raters."""
-        result = self.result
+    def status(self, result: Any = None) -> StudyStatus:
+        """What is known now, in the names of models and raters; from ``result``, if that was read already."""
+        if result is None:
+            result = self.result
         with self._lock:
-            n_open = len(self._recorder.open)
-            return status_of(self.name, self.created, self.about, result, n_open, self._quality, self.head)
+            standing = Standing(self.name, len(self._recorder.open), self._quality.raters(), self.head)
+        return self.kind.status(standing, result)
+
+    def report(self) -> Report:
+        """The report of a selection, as it is now; InvalidInputError if the study is none."""
+        return self.kind.report(self.result, self.view.seen())
+
+    def write_model(self, path: str | Path) -> None:
+        """Write the classifier, as it is now, to a new file; InvalidInputError if the study trains none."""
+        file = Path(path)
+        check_new("the file", file)
+        classifier = self.kind.classifier(self.result)
+        save_model(file, SavedModel(classifier, self.about.columns, self.about.is_text))
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the log says that nothing is left to ask."""
+        return self.view.finished is not None
 
     @property
     def head(self) -> Head:
         """Where the log ends that is durable; who only reads knows where it ended when it was read."""
-        return self._commit.head
+        return self.view.head
 
-    @property
-    def predictions(self) -> NDArray[np.integer]:
-        """The predictions (N, n) of the models of a selection; a learning study has no models."""
-        if not isinstance(self.task, Selection):
-            raise InvalidInputError(f"the study {self.name!r} learns a classifier and has no models to select from")
-        return self.task.predictions
+    def last_answered(self, rater: str) -> Offer | None:
+        """The question that the rater answered last and has not taken back; None if there is none."""
+        with self._lock:
+            cards = (card for card in reversed(self._desk.answered_by[rater]) if rater in card.votes)
+            card = next(cards, None)
+            return None if card is None else self._offer(card, rater)
 
     def offer(self, question: int) -> Offer:
         """The question of that number, as it was given out; UnknownQuestionError if it never was."""
@@ -242,10 +278,12 @@ class Study:
                 batch, self._batch = self._batch, []
                 writes = self._writer_lock is not None
                 ticket = self._commit.put(batch) if writes else 0
-                snapshot = self._snapshots.due() if writes and self._snapshots is not None else None
+                snapshot = self.kind.due_snapshot() if writes else None
         self._commit.wait(ticket)
-        if snapshot is not None and self._snapshots is not None:
-            self._snapshots.keep(snapshot)
+        if snapshot is not None:
+            # It only saves time: on a full disk the study goes on without.
+            with suppress(NotWrittenError):
+                self._store.replace_block(self._entry.id, (SNAPSHOT, 0, snapshot))
 
     def _note(self, *events: Event) -> None:
         for event in events:
@@ -258,39 +296,41 @@ class Study:
         now = self._clock()
         cards = [] if rater is None else self._desk.hand(rater)[:n]
         while len(cards) < n:
-            card = self._another(rater, now)
-            if isinstance(card, Status):
+            more = self._more(rater, now, n - len(cards))
+            if isinstance(more, Status):
                 if not cards:
-                    return card
+                    return more
                 break
-            # At once, or it would be dealt again.
-            self._desk.lease(card, rater, now)
-            cards.append(card)
+            # At once, or they would be dealt again.
+            for card in more:
+                self._desk.lease(card, rater, now)
+            cards += more
         # In this order the first stays the first of the hand.
         for card in reversed(cards):
             self._desk.lease(card, rater, now)
         return cards
 
-    def _another(self, rater: str | None, now: float) -> Card | Status:
-        """A card that the rater does not hold: a free one, one that checks the rater, or a new question."""
+    def _more(self, rater: str | None, now: float, n: int) -> list[Card] | Status:
+        """Cards that the rater does not hold: a free one, one that checks the rater, or up to n new questions."""
         card = self._desk.next_free(rater, now)
         if card is not None:
             if isinstance(card.ask, Question):
                 self._note(Offered(card.ask.id, rater))
-            return card
+            return [card]
         check = self._checks.next(rater, self._desk) if rater is not None else None
         if check is not None:
             self._note(check)
-        else:
-            asked = self._recorder.ask_new(1, rater)
-            self._note(*self._recorder.drain())
-            if isinstance(asked, Status):
-                self._finish_if_done(asked)
-                return asked
-        return self._desk.cards[-1]
+            return self._desk.cards[-1:]
+        # Before each question it is drawn anew whether a check comes first.
+        asked = self._recorder.ask(1 if self.about.has_checks else n, rater)
+        self._note(*self._recorder.drain())
+        if isinstance(asked, Status):
+            self._finish_if_done(asked)
+            return asked
+        return self._desk.cards[-len(asked) :]
 
     def _offer(self, card: Card, rater: str | None) -> Offer:
-        item = card.ask.item if isinstance(card.ask, Checked) else self.task.row(card.ask.item)
+        item = card.ask.item if isinstance(card.ask, Checked) else self.kind.row(card.ask.item)
         return Offer(card.id, item, card.ask.label, rater)
 
     def _is_repeated(self, card: Card, said: Given, rater: str | None, token: str | None) -> bool:
@@ -339,16 +379,16 @@ class Study:
         """What works the result out: that takes a while, and needs no lock, so that raters do not wait for it."""
         with self._step(reads_only=True):
             # Who only reads may not see an epoch closed whose answers the writer can still have taken back.
-            read = self.task.learner.read(closes=self._writer_lock is not None)
+            read = self.kind.learner.read(closes=self._writer_lock is not None)
             self._recorder.note_epochs()
             self._note(*self._recorder.drain())
         return read
 
     def _finish_if_done(self, status: Status) -> None:
         if status is Status.DONE and self._recorder.finished is None:
-            result = self.task.learner.result
+            result = self.kind.learner.result
             self._recorder.note_epochs()
-            self._recorder.take(Finished(result.status, summary_of(self.about, result)))
+            self._recorder.take(Finished(result.status, self.kind.summary(result)))
             self._note(*self._recorder.drain())
 
 

@@ -65,6 +65,18 @@ class Data:
     def is_text(self) -> bool:
         return self.x.ndim == 1
 
+    def take(self, rows: NDArray[np.int64]) -> Data:
+        """Some of the examples, in this order."""
+        x, kept = self.x[rows], rows.tolist()
+        return Data(
+            x,
+            self.columns,
+            None if self.labels is None else self.labels[rows],
+            _digest(x),
+            tuple(map(self.item_id, kept)),
+            {name: tuple(column[row] for row in kept) for name, column in self._show.items()},
+        )
+
     def item_id(self, row: int) -> str:
         """The example's own name, or its row, counted from 1, if it has none."""
         return str(row + 1) if self._ids is None else self._ids[row]

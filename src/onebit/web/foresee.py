@@ -12,10 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.log.recorder import Recorder
 from onebit.raters import ErringRater, SimulatedRater
 from onebit.records import Setting
-from onebit.study.learners import build_selection
+from onebit.study.kinds.selectors import build_selection
 from onebit.study.rehearsal import imagined_truths
 from onebit.tables import ModelTable
 
@@ -59,17 +58,17 @@ def foresee(table: ModelTable, setting: Setting, overlap: int, check_share: floa
 def _simulate(table: ModelTable, setting: Setting, truth: NDArray[np.int64]) -> tuple[int, bool]:
     """How many questions it takes; and whether that is all, or the patience was at its end."""
     selection = build_selection(setting, "certified", table.predictions, max(2, table.n_labels))
-    recorder = Recorder(selection.learner)
     errs = setting.f_no + setting.f_yes > 0
     rater = (
         ErringRater(truth, f_no=setting.f_no, f_yes=setting.f_yes, seed=setting.seed, anew=True)
         if errs
         else SimulatedRater(truth)
     )
-    end = time.monotonic() + PATIENCE
-    while isinstance(questions := recorder.ask(AT_A_TIME), tuple):
-        recorder.tell_all([(q.id, rater(replace(q, item=selection.row(q.item)))) for q in questions])
-        recorder.drain()
+    learner, n_questions, end = selection.learner, 0, time.monotonic() + PATIENCE
+    while isinstance(questions := learner.ask(AT_A_TIME), tuple):
+        for question in questions:
+            learner.tell(question.id, rater(replace(question, item=selection.row(question.item))))
+        n_questions += len(questions)
         if time.monotonic() > end:
-            return len(recorder.answers), False
-    return len(recorder.answers), True
+            return n_questions, False
+    return n_questions, True

@@ -13,11 +13,9 @@ from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, HTMLResponse, Response, StreamingResponse
 
-from onebit.errors import InvalidInputError
-from onebit.report import as_html, as_json
+from onebit.report import as_html
 from onebit.web.access import Link
 from onebit.web.calls import Call, Operation
-from onebit.web.overview import LearningOverview, SelectionOverview
 from onebit.web.room import Room
 from onebit.web.schema import Schema, fields, text
 from onebit.web.shield import POLICY_FOR_FILES
@@ -77,18 +75,18 @@ def studies(call: Call) -> dict[str, Any]:
 def status(call: Call) -> dict[str, Any]:
     room = room_of(call)
     overview = room.overview()
-    told: dict[str, Any] = {
+    return {
         "study": room.entry.id,
         "name": room.entry.name,
         "kind": room.study.created.kind,
         "paused": call.site.access.is_paused(room.entry.id),
-        **asdict(overview),
+        "is_over": overview.is_over,
+        "forecast": overview.board.forecast,
+        "raters": [asdict(rater) for rater in overview.raters],
+        "labels": [asdict(label) for label in overview.labels],
+        "warnings": overview.warnings,
+        **overview.board.plain,
     }
-    if isinstance(overview, SelectionOverview):
-        told["report"] = as_json(overview.report)
-    if isinstance(overview, LearningOverview):
-        told["learning"]["status"] = overview.learning.status.name.lower()
-    return told
 
 
 def export(call: Call) -> Response:
@@ -112,22 +110,19 @@ def backup(call: Call) -> Response:
 
 def model(call: Call) -> Response:
     """The classifier of a study that trains one; whoever answers meanwhile is not disturbed."""
-    # Imported here: what trains takes seconds to load.
-    from onebit.study.classifier import export_classifier
+    # Imported here: what learns takes seconds to load.
+    from onebit.study.opening import load_study
 
     entry = call.site.entry(_number(call, "study"))
     path = call.site.uploads / f"{uuid.uuid4().hex}.skops"
-    export_classifier(call.site.storage, entry.name, path)
+    with load_study(entry.name, storage=call.site.storage, read_only=True) as study:
+        study.write_model(path)
     return FileResponse(path, filename=f"{entry.name}.skops", background=BackgroundTask(path.unlink))
 
 
 def report(call: Call) -> Response:
-    overview = room_of(call).overview()
-    if not isinstance(overview, SelectionOverview):
-        raise InvalidInputError(
-            "there is a report where a model is selected; this study trains one, and has its status"
-        )
-    page = as_html(overview.report, study=overview.report.table)
+    room = room_of(call)
+    page = as_html(room.study.report(), study=room.entry.name)
     return HTMLResponse(page, headers={"Content-Security-Policy": POLICY_FOR_FILES})
 
 
@@ -171,7 +166,7 @@ async def live(call: Call) -> Response:
     async def events() -> AsyncIterator[str]:
         seen, quiet = None, 0.0
         while call.site.access.known(call.token) is not None and not await call.request.is_disconnected():
-            now = await run_in_threadpool(room.follower.update), call.site.access.is_paused(room.entry.id)
+            now = room.study.view.head.n_events, call.site.access.is_paused(room.entry.id)
             if now != seen:
                 seen, quiet = now, 0.0
                 yield f"data: {json.dumps({'events': now[0], 'paused': now[1]})}\n\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from onebit.errors import AlreadyAnsweredError, InvalidInputError
-from onebit.records import Answer, TrainingSetting
+from onebit.records import Answer
 from onebit.study.study import Offer, Study, Undo
 from onebit.web.calls import Call, ForbiddenError, Operation
 from onebit.web.limits import MOST_BODY
@@ -105,22 +105,13 @@ def show(call_token: str, room: Room, offer: Offer) -> dict[str, Any]:
     }
 
 
-def _progress(room: Room, state: State) -> dict[str, Any]:
-    """How far the study is; training has no aim that could be foreseen, only answers that it takes at most."""
-    told = room.progress(state)
-    setting = room.study.created.setting
-    if state == "asking" and isinstance(setting, TrainingSetting):
-        told["words"] = f"{told['answers']:,} of at most {setting.budget:,} answers"
-    return told
-
-
 def ask(call: Call) -> dict[str, Any]:
     room = _room(call)
     hand = room.hand(_rater(call), int(call.body.get("n", 1)), call.site.access.is_paused(room.entry.id))
     return {
         "state": hand.state,
         "questions": [show(call.token, room, offer) for offer in hand.offers],
-        "progress": _progress(room, hand.state),
+        "progress": room.progress(hand.state),
     }
 
 
@@ -155,9 +146,8 @@ def undo(call: Call) -> dict[str, Any]:
 def progress(call: Call) -> dict[str, Any]:
     room = _room(call)
     paused = call.site.access.is_paused(room.entry.id)
-    room.follower.update()
-    state: State = "done" if room.follower.finished is not None else "paused" if paused else "asking"
-    return {"study": room.entry.name, "state": state, "progress": _progress(room, state)}
+    state: State = "done" if room.study.is_over else "paused" if paused else "asking"
+    return {"study": room.entry.name, "state": state, "progress": room.progress(state)}
 
 
 def labels(call: Call) -> dict[str, Any]:

@@ -10,9 +10,8 @@ from typing import Any, Literal
 
 from onebit.errors import OnebitError
 from onebit.records import Answer, Status
-from onebit.store.store import Entry, Store
+from onebit.store.store import Entry
 from onebit.study.study import Offer, Receipt, Study, Undo
-from onebit.web.follow import Follower
 from onebit.web.overview import Overview, Watcher
 
 #: An overview is made anew at most so often, in seconds, and takes at most this share of the time.
@@ -38,10 +37,9 @@ class Hand:
 class Room:
     """A study with what is remembered about it between requests."""
 
-    def __init__(self, study: Study, entry: Entry, store: Store) -> None:
+    def __init__(self, study: Study, entry: Entry) -> None:
         self.study, self.entry = study, entry
-        self.follower = Follower(store, entry.id)
-        self._watcher = Watcher(study, self.follower, entry.created_at)
+        self._watcher = Watcher(study)
         self._scarce_until = 0.0
         self._closings_when_scarce = 0
         #: The questions that each rater was given last and has not answered.
@@ -63,14 +61,14 @@ class Room:
             self._held[rater] = {offer.id for offer in offers}
             return Hand(offers, "asking")
         self._scarce_until = time.monotonic() + SCARCE
-        self._closings_when_scarce = len(self.follower.closings)
+        self._closings_when_scarce = len(self.study.view.closings)
         return Hand((), "done" if offers is Status.DONE else "waiting")
 
     def _is_scarce(self) -> bool:
         """Whether others would wait for questions that are given ahead."""
         if time.monotonic() >= self._scarce_until:
             return False
-        closings = self.follower.closings
+        closings = self.study.view.closings
         if len(closings) <= self._closings_when_scarce:
             return True
         # An epoch has about as many questions as the one before it.
@@ -93,7 +91,7 @@ class Room:
     def _look(self) -> Overview:
         began = time.monotonic()
         self._overview = self._watcher.look()
-        self._seen_closings = len(self.follower.closings)
+        self._seen_closings = len(self.study.view.closings)
         now = time.monotonic()
         self._look_again_at = now + max(REFRESH, (now - began) / SHARE)
         return self._overview
@@ -108,11 +106,10 @@ class Room:
         return self._overview
 
     def _renew(self) -> None:
-        """Look at the log, and at the study if an epoch has closed. Lets go of the lock that was taken for it."""
+        """Look at the study if an epoch has closed. Lets go of the lock that was taken for it."""
         try:
             self._look_again_at = time.monotonic() + REFRESH
-            self.follower.update()
-            if len(self.follower.closings) != self._seen_closings:
+            if len(self.study.view.closings) != self._seen_closings:
                 self._look()
         except OnebitError:
             # Raters are told what was known; whoever asks the store for something else is told what is wrong with it.
@@ -122,10 +119,11 @@ class Room:
 
     def progress(self, state: State) -> dict[str, Any]:
         """How far the study is, for raters: in words, and as numbers."""
-        forecast = self._overview_of_late().forecast
-        n_answers = len(self.follower.answers)
+        forecast = self._overview_of_late().board.forecast
+        n_answers = len(self.study.view.answers)
+        pace = self.study.kind.pace(n_answers) if state == "asking" else None
         return {
-            "words": in_words(state, n_answers, forecast),
+            "words": pace or in_words(state, n_answers, forecast),
             "answers": n_answers,
             "forecast": None if forecast is None else list(forecast),
         }

@@ -55,7 +55,7 @@ class Site:
         with self._lock:
             if study_id not in self._rooms:
                 entry = self.entry(study_id)
-                self._rooms[study_id] = Room(load_study(entry.name, storage=self.storage), entry, self.store)
+                self._rooms[study_id] = Room(load_study(entry.name, storage=self.storage), entry)
             return self._rooms[study_id]
 
     def open_all(self) -> None:

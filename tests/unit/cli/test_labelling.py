@@ -1,4 +1,4 @@
-"""``onebit learn`` asking a person, through a pseudo-terminal, and the file that keeps the answers."""
+"""``onebit learn`` asking a person, through a pseudo-terminal."""
 
 from __future__ import annotations
 
@@ -12,54 +12,9 @@ import time
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.unit.cli.notes import write_texts
 
-from onebit.cli.labelling import AnswersFile
-from onebit.errors import InvalidInputError
-from onebit.records import Answer
-
 PATIENCE = 60.0
-
-
-def test_the_answers_file_survives_a_torn_line_and_keeps_what_was_taken_back_out(tmp_path: Path) -> None:
-    path = tmp_path / "answers.jsonl"
-    kept = AnswersFile(path, "d")
-    kept.add(0, "cat", Answer.YES)
-    kept.add(1, "dog", Answer.NO)
-    with pytest.raises(InvalidInputError, match="being written by another"):
-        AnswersFile(path, "d")
-    assert kept.take_back()
-    kept.close()
-    with path.open("ab") as file:
-        file.write(b'{"row": 7, "la')
-    again = AnswersFile(path, "d")
-    assert again.known == {(0, "cat"): Answer.YES}
-    again.add(2, "cat", Answer.CANT_TELL)
-    again.close()
-    last = AnswersFile(path, "d")
-    assert last.known == {(0, "cat"): Answer.YES, (2, "cat"): Answer.CANT_TELL}
-    last.close()
-    with pytest.raises(InvalidInputError, match="other data"):
-        AnswersFile(path, "e")
-    path.write_bytes(path.read_bytes() + b"{}\n")
-    with pytest.raises(InvalidInputError, match="line 6 is damaged"):
-        AnswersFile(path, "d")
-
-
-def test_the_answers_file_keeps_the_seed_that_it_was_begun_with(tmp_path: Path) -> None:
-    path = tmp_path / "answers.jsonl"
-    kept = AnswersFile(path, "d")
-    kept.close()
-    for given in (None, kept.seed):
-        again = AnswersFile(path, "d", given)
-        assert again.seed == kept.seed
-        again.close()
-    with pytest.raises(InvalidInputError, match=f"--seed is 3, and the answers in .* belong to the seed {kept.seed}"):
-        AnswersFile(path, "d", 3)
-    path.write_text('{"version": 1, "data": "d"}\n')
-    with pytest.raises(InvalidInputError, match="written by another version"):
-        AnswersFile(path, "d")
 
 
 class Person:

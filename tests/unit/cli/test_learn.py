@@ -81,7 +81,7 @@ def test_learn_and_predict_from_every_format(tmp_path: Path, suffix: str) -> Non
         "recent_yes_rate": pytest.approx(checkpoints[-1]["recent_yes_rate"]),
     }
     assert 0 < checkpoints[-1]["recent_yes_rate"] <= 1
-    assert figures["model"] == str(tmp_path / "animals.skops")
+    assert figures["model"] == str(tmp_path / "animals" / "model.skops")
 
     out = tmp_path / "said.csv"
     named = [] if suffix == ".npz" else ["--id", "name"]
@@ -171,15 +171,35 @@ def test_an_npz_that_cannot_be_learned_from(tmp_path: Path, arrays: dict[str, An
         learned(tmp_path / "data.npz", "--label", "y")
 
 
-def test_a_model_is_not_written_over_and_labels_must_be_among_those_given(tmp_path: Path) -> None:
+def test_labels_must_be_among_those_given(tmp_path: Path) -> None:
     path = write_numbers(tmp_path, ".npz")
     (tmp_path / "labels.txt").write_text("cat\ndog\n")
     with pytest.raises(InvalidInputError, match="the label '=emu', which is not in the file"):
         learned(path, "--label", "y", "--labels", tmp_path / "labels.txt")
-    (tmp_path / "animals.skops").write_text("mine")
-    with pytest.raises(InvalidInputError, match="is there already"):
+
+
+def test_nothing_is_written_over(tmp_path: Path) -> None:
+    path = write_numbers(tmp_path, ".npz")
+    (tmp_path / "animals").mkdir()
+    (tmp_path / "animals" / "model.skops").write_text("mine")
+    with pytest.raises(InvalidInputError, match="holds other things"):
         learned(path, "--label", "y")
-    assert (tmp_path / "animals.skops").read_text() == "mine"
+    assert (tmp_path / "animals" / "model.skops").read_text() == "mine"
+    with pytest.raises(InvalidInputError, match="it names a folder"):
+        learned(path, "--label", "y", "--out", tmp_path / "mine.skops")
+
+
+def test_the_same_command_tells_a_finished_run_again_and_writes_a_lost_model(tmp_path: Path) -> None:
+    path = write_numbers(tmp_path, ".npz")
+    first = learned(path, "--label", "y", "--budget", 60)
+    Path(first["model"]).unlink()
+    again = learned(path, "--label", "y", "--budget", 60)
+    for key in ("status", "n_answers", "accuracy", "accuracy_interval", "seed", "model"):
+        assert again[key] == first[key]
+    assert Path(first["model"]).is_file()
+    assert "Verified: from" in invoke("verify", tmp_path / "animals")
+    with pytest.raises(InvalidInputError, match="animals: the log belongs to another setting: its budget is 60"):
+        learned(path, "--label", "y", "--budget", 70)
 
 
 def test_predict_refuses_what_is_no_model_of_ours(tmp_path: Path) -> None:

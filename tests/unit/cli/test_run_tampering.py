@@ -1,4 +1,4 @@
-"""Single edits of the folder of a run, its log, reports and table: each is found, or it is said why it may pass."""
+"""Single edits of the folder of a run, its log and its reports: each is found, or it is said why it may pass."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from rich.console import Console
-from tests.unit.study.edits import SELECTION, Edit, Rows, Tally, relinked, renamed, setting, swap_two_answers
+from tests.unit.study.edits import SELECTION, Edit, Tally, edit_store, renamed, setting, swap_two_answers
 from typer.testing import CliRunner
 
 from onebit.cli.main import app
-from onebit.cli.run_proof import verify_run
 from onebit.errors import OnebitError
+from onebit.store.store import Store
+from onebit.study.folder import StudyFolder
+from onebit.study.verification import verify_study
 
 OPTIONS = ["--id", "key", "--truth", "right", "--show", "words", "--seed", "3"]
 EDITS: dict[str, Edit] = SELECTION | {
@@ -25,21 +26,16 @@ EDITS: dict[str, Edit] = SELECTION | {
         swap_two_answers, only_by_digest="the order of answers within an epoch changes nothing"
     ),
     "answers by somebody": Edit(renamed(None, "prof"), only_by_digest="who answered is known to nobody else"),
-    "the end says one survivor": Edit(setting("finished", -1, "summary", "survivors", to=1)),
+    "the end says one survivor": Edit(setting("finished", -1, "summary", "n_survivors", to=1)),
     "the end has another delta": Edit(setting("finished", -1, "summary", "delta", to=0.001)),
     "the end has another eps": Edit(setting("finished", -1, "summary", "eps", to=0.001)),
-    "the end counts fewer answers": Edit(setting("finished", -1, "summary", "answers", to=12)),
-    "the end counts fewer rounds": Edit(setting("finished", -1, "summary", "rounds", to=12)),
-    "the end counts more free rounds": Edit(setting("finished", -1, "summary", "free_rounds", to=1200)),
-    "the end has another excess": Edit(setting("finished", -1, "summary", "excess", to=0.5)),
+    "the end counts fewer answers": Edit(setting("finished", -1, "summary", "n_answers", to=12)),
+    "the end counts fewer rounds": Edit(setting("finished", -1, "summary", "n_rounds", to=12)),
+    "the end counts more free rounds": Edit(setting("finished", -1, "summary", "n_free_rounds", to=1200)),
     "the end has another protocol": Edit(setting("finished", -1, "summary", "protocol", to="labels")),
     "the end gives a reason": Edit(setting("finished", -1, "summary", "reason", to="it was time")),
-    "the end says it was not certified": Edit(setting("finished", -1, "summary", "status", to="budget")),
-    "the end took another time": Edit(
-        setting("finished", -1, "summary", "seconds", to=1e6), only_by_digest="nobody else knows the time"
-    ),
-    "the chosen one as a list": Edit(setting("finished", -1, "summary", "chosen", to=["m0"])),
-    "the last event taken out": Edit(lambda rows: rows[:-1]),
+    "the chosen one without a list": Edit(setting("finished", -1, "summary", "chosen", to="m0")),
+    "the last event taken out": Edit(lambda rows: rows[:-1], only_by_digest="a log cut at its end is a shorter log"),
 }
 
 
@@ -68,7 +64,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 
 def problems_of(folder: Path, digest: str | None = None) -> list[str]:
     try:
-        return verify_run(folder / "t", None, Console(stderr=True), digest=digest).problems
+        place = StudyFolder(folder / "t")
+        found = verify_study(place.storage, place.name(), digest=digest)
+        return [*found.problems, *([] if found.problems else place.report_faults())]
     except OnebitError as error:
         return [str(error)]
 
@@ -79,12 +77,6 @@ def copied(made: tuple[Path, str], tmp_path: Path) -> Path:
     return tmp_path / "copy"
 
 
-def edit_log(folder: Path, edit: Callable[[Rows], Rows], relinks: bool) -> None:
-    log = folder / "t" / "log.jsonl"
-    rows = edit([json.loads(line) for line in log.read_text().splitlines()])
-    log.write_text("".join(json.dumps(row) + "\n" for row in (relinked(rows) if relinks else rows)))
-
-
 def test_edits_of_a_log(made: tuple[Path, str], tmp_path: Path, measured: Callable[[str], None]) -> None:
     source, digest = made
     tally, wrong = Tally(), []
@@ -93,7 +85,8 @@ def test_edits_of_a_log(made: tuple[Path, str], tmp_path: Path, measured: Callab
         for relinks in (False, True):
             folder = tmp_path / f"{number} {relinks}"
             shutil.copytree(source, folder)
-            edit_log(folder, edit.of, relinks)
+            with Store(StudyFolder(folder / "t").storage) as store:
+                edit_store(store, edit.of, relinks)
             if relinks:
                 reported = problems_of(folder)
                 if not edit.harmless and not reported:
@@ -139,62 +132,34 @@ def test_edits_of_a_report_are_found(name: str, copied: Path) -> None:
     assert any(file in problem for problem in problems_of(copied))
 
 
-def permute_ids(rows: list[list[str]]) -> None:
-    rows[1][0], rows[2][0] = rows[2][0], rows[1][0]
-
-
-def swap_header(rows: list[list[str]]) -> None:
-    rows[0][3], rows[0][4] = rows[0][4], rows[0][3]
-
-
-def rename_labels(rows: list[list[str]]) -> None:
-    for row in rows[1:]:
-        row[2:] = [dict(zip("abcd", "wxyz", strict=True))[label] for label in row[2:]]
-
-
-def change(row: int, column: int, to: str) -> Callable[[list[list[str]]], None]:
-    def edit(rows: list[list[str]]) -> None:
-        assert rows[row][column] != to
-        rows[row][column] = to
-
-    return edit
-
-
-def change_truth(rows: list[list[str]]) -> None:
-    rows[7][2] = "a" if rows[7][2] != "a" else "b"
-
-
-def change_prediction(rows: list[list[str]]) -> None:
-    rows[10][3] = "b" if rows[10][3] != "b" else "c"
-
-
-TABLES: dict[str, Callable[[list[list[str]]], None]] = {
-    "ids permuted": permute_ids,
-    "models swapped": swap_header,
-    "labels renamed": rename_labels,
-    "a shown text": change(5, 1, "another text"),
-    "a right label": change_truth,
-    "a prediction": change_prediction,
-    "a name of a model": change(0, 3, "better"),
+BLOCK = "UPDATE blocks SET data = CAST({} AS BLOB) WHERE kind = '{}'"
+TABLES: dict[str, str] = {
+    "a shown text": BLOCK.format("data || x'00'", "items"),
+    "a right label": BLOCK.format("x'01000000' || substr(data, 5)", "truth"),
+    "a prediction": BLOCK.format("x'03' || substr(data, 2)", "predictions"),
+    "a type": "UPDATE blocks SET data = 'text' WHERE kind = 'items'",
+    "a name of a model": """UPDATE studies SET about = replace(about, '"m0"', '"better"')""",
+    "a name of a label": """UPDATE studies SET about = replace(about, '"name": "a"', '"name": "z"')""",
 }
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_edits_of_a_table_are_found(name: str, copied: Path) -> None:
-    rows = list(csv.reader(io.StringIO((copied / "t.csv").read_text())))
-    TABLES[name](rows)
-    write_rows(copied / "t.csv", rows)
+    with Store(StudyFolder(copied / "t").storage) as store, store.writing() as connection:
+        assert connection.exec_driver_sql(TABLES[name]).rowcount > 0
     assert problems_of(copied)
 
 
 def test_a_report_that_is_older_than_the_log_says_what_to_do(made: tuple[Path, str], copied: Path) -> None:
-    log = copied / "t" / "log.jsonl"
-    whole = log.read_bytes()
-    lines = whole.splitlines(keepends=True)
-    log.write_bytes(b"".join(lines[: len(lines) // 2]))
+    database = copied / "t" / "study.db"
+    whole = database.read_bytes()
+    with Store(StudyFolder(copied / "t").storage) as store:
+        edit_store(store, lambda rows: rows[: len(rows) // 2], relinks=False)
     assert CliRunner().invoke(app, ["report", str(copied / "t")]).exit_code == 0
     assert problems_of(copied) == []
-    log.write_bytes(whole)
+    for side in copied.glob("t/study.db-*"):
+        side.unlink()
+    database.write_bytes(whole)
     (problem,) = problems_of(copied)
     assert problem.endswith("write it again with onebit report")
     assert CliRunner().invoke(app, ["report", str(copied / "t")]).exit_code == 0

@@ -53,7 +53,7 @@ def test_from_texts_to_predictions(folder: Path) -> None:
     shown = run("study", "status", "s").stdout
     assert "labels of 120 items" in shown
     assert "at most         60 answers" in shown
-    assert "The accuracy is between" in run("study", "verify", "s").stdout
+    assert "the accuracy is between" in run("study", "verify", "s").stdout
     run("study", "export", "s", str(folder / "model.skops"))
     run("predict", str(folder / "model.skops"), str(folder / "data.csv"), "--out", str(folder / "found.csv"))
     found = (folder / "found.csv").read_text().splitlines()[1:]

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from tests.unit.study.runs import created
 
 from onebit.log.chain import START, Chain, Head, Unchain, canonical, digest_of, digests
 from onebit.log.events import Answered, Asked, Event, LogError
-from onebit.log.journal import Journal, NotWrittenError
 from onebit.records import Answer, Question
 from onebit.store.commit import GroupCommit
+from onebit.store.database import NotWrittenError
 
 EVENTS: list[Event] = [
     created(),
@@ -65,33 +64,25 @@ def test_an_edit_breaks_the_chain(edit: str) -> None:
         read(EDITS[edit](texts()))
 
 
-def test_a_journal_says_which_line_breaks_the_chain(tmp_path: Path) -> None:
-    path = tmp_path / "log.jsonl"
-    with Journal(path) as journal:
-        journal.append(EVENTS[:3])
-        journal.append(EVENTS[3:])
-        assert journal.head == read(texts())
-    assert path.read_text().splitlines() == texts()
-    path.write_text(path.read_text().replace('"yes"', '"no"'))
-    with pytest.raises(LogError, match="line 4: it does not follow"):
-        Journal(path)
-
-
 def test_a_second_attempt_writes_the_same_texts() -> None:
     attempts: list[tuple[int, list[str]]] = []
 
-    def write(first: int, lines: object) -> None:
+    def write(first: int, lines: object) -> str:
         attempts.append((first, list(lines)))  # type: ignore[call-overload]
         if len(attempts) < 3:
             raise NotWrittenError("full")
+        return "now"
 
-    commit = GroupCommit(write, Head())
+    published: list[tuple[list[Event], Head, str]] = []
+    commit = GroupCommit(write, Head(), lambda events, head, at: published.append((list(events), head, at)))
     for event in EVENTS[:2]:
         with pytest.raises(NotWrittenError):
             commit.wait(commit.put([event]))
         assert commit.head == Head()
+    assert published == [], "nobody hears of what is not durable"
     commit.wait(commit.put(EVENTS[2:]))
     assert [first for first, _ in attempts] == [0, 0, 0]
     assert attempts[2][1] == texts()
     assert attempts[1][1] == texts()[:2]
     assert commit.head == read(texts())
+    assert published == [(EVENTS, commit.head, "now")]

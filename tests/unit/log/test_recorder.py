@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -13,30 +12,20 @@ from onebit.errors import AlreadyAnsweredError, InvalidInputError, OnebitError, 
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.certified.planning import GAMMA, Exploration, Scene
 from onebit.log.events import Answered, Asked, Closed, EpochBegan, Event, Finished, LogError, Undone
-from onebit.log.journal import NotWrittenError
 from onebit.log.recorder import Recorder, replay
 from onebit.records import Answer, EpochRecord, Question, RunStatus, Status
-from onebit.study.learners import build_selection
+from onebit.study.kinds.selectors import build_selection
 
 
-class Memory:
-    """A sink that keeps events, and can be full."""
-
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-        self.full = False
-
-    def append(self, events: Iterable[Event]) -> None:
-        if self.full:
-            raise NotWrittenError("full")
-        self.events.extend(events)
+def tell(recorder: Recorder, number: int, answer: Answer | int) -> None:
+    recorder.take(Answered(number, answer))
 
 
-def recorded(name: str, n_answers: int, seed: int = 0, at_a_time: int = 7) -> tuple[Recorder, Memory]:
-    """A run that got so many answers, in a random order, with a few taken back."""
+def recorded(name: str, n_answers: int, seed: int = 0, at_a_time: int = 7) -> tuple[Recorder, list[Event]]:
+    """A run that got so many answers, in a random order, with a few taken back; and its log."""
     learner, setting = RUNS[name]
-    selection, log, rng = fresh(setting, learner), Memory(), np.random.default_rng(seed)
-    recorder = Recorder(selection.learner, log)
+    selection, rng = fresh(setting, learner), np.random.default_rng(seed)
+    recorder = Recorder(selection.learner)
     held: list[Question] = []
     for _ in range(n_answers):
         new = recorder.ask(at_a_time) if len(held) < at_a_time else Status.WAIT
@@ -44,10 +33,11 @@ def recorded(name: str, n_answers: int, seed: int = 0, at_a_time: int = 7) -> tu
         if not held:
             break
         question = held.pop(int(rng.integers(len(held))))
-        recorder.tell(question.id, Answer.CANT_TELL if rng.random() < 0.1 else truth_of(selection, question))
+        tell(recorder, question.id, Answer.CANT_TELL if rng.random() < 0.1 else truth_of(selection, question))
         if learner == "certified" and setting.protocol == "one-shot" and rng.random() < 0.1:
-            recorder.undo(question.id)
-    return recorder, log
+            recorder.take(Undone(question.id))
+            held.append(question)
+    return recorder, recorder.drain()
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -55,13 +45,13 @@ def recorded(name: str, n_answers: int, seed: int = 0, at_a_time: int = 7) -> tu
 def test_replay_gives_the_same_state_and_goes_on_the_same(name: str, n_answers: int) -> None:
     learner, setting = RUNS[name]
     live, log = recorded(name, n_answers)
-    again = replay(log.events, fresh(setting, learner).learner)
+    again = replay(log, fresh(setting, learner).learner)
     assert again.digest() == live.digest()
     assert again.open == live.open
     assert again.answers == live.answers
     for number, question in dict(live.open).items():
         for each in (live, again):
-            each.tell(number, truth_of(fresh(setting, learner), question))
+            tell(each, number, truth_of(fresh(setting, learner), question))
     assert again.ask(5) == live.ask(5)
     assert again.digest() == live.digest()
 
@@ -69,7 +59,7 @@ def test_replay_gives_the_same_state_and_goes_on_the_same(name: str, n_answers: 
 def test_the_log_has_epochs_before_their_questions_and_closings_before_the_next() -> None:
     _, log = recorded("one-shot", 400)
     at: dict[str, int] = {}
-    for place, event in enumerate(log.events):
+    for place, event in enumerate(log):
         match event:
             case EpochBegan(record):
                 at[f"began {record.number}"] = place
@@ -90,7 +80,7 @@ def test_another_table_or_seed_is_noticed() -> None:
         build_selection(replace(ONE_SHOT, budget=5), "certified", PREDICTIONS, N_LABELS),
     ):
         with pytest.raises(LogError, match="does not belong to this table or seed"):
-            replay(log.events, other.learner)
+            replay(log, other.learner)
 
 
 @pytest.mark.parametrize("run", ["one-shot", "follow-up", "stream"])
@@ -103,22 +93,24 @@ def test_a_log_stays_good_where_plans_come_out_otherwise(run: str, monkeypatch: 
 
     monkeypatch.setattr("onebit.learners.certified.learner.plan_exploration", otherwise)
     monkeypatch.setattr("onebit.learners.certified.learner.EPOCH_SHARE", 0.9)
-    again = replay(log.events, fresh(RUNS[run][1]).learner)
+    again = replay(log, fresh(RUNS[run][1]).learner)
     assert again.digest() == live.digest()
     # From here on it is the new plan that is followed.
     selection, learner = fresh(RUNS[run][1]), again.learner
     assert isinstance(learner, CertifiedLearner)
     n_logged = len(learner.epochs)
-    while len(learner.epochs) == n_logged and isinstance(asked := again.ask(), tuple):
+    for question in list(again.open.values()):
+        tell(again, question.id, truth_of(selection, question))
+    while len(learner.epochs) == n_logged and isinstance(asked := again.ask(1), tuple):
         for question in asked:
-            again.tell(question.id, truth_of(selection, question))
+            tell(again, question.id, truth_of(selection, question))
     assert [record.gamma for record in learner.epochs[n_logged - 1 :]] == [GAMMA, 0.25]
 
 
 def test_a_plan_that_was_changed_is_noticed() -> None:
     _, log = recorded("one-shot", 200)
-    places = [i for i, event in enumerate(log.events) if isinstance(event, EpochBegan)]
-    began = log.events[places[1]]
+    places = [i for i, event in enumerate(log) if isinstance(event, EpochBegan)]
+    began = log[places[1]]
     assert isinstance(began, EpochBegan)
     assert isinstance(began.record, EpochRecord)
     for record, said in (
@@ -127,7 +119,7 @@ def test_a_plan_that_was_changed_is_noticed() -> None:
         (replace(began.record, mixture=((99, 1.0),)), "models that do not survive"),
         (replace(began.record, leader=0), "an epoch comes out otherwise"),
     ):
-        changed = [*log.events]
+        changed = [*log]
         changed[places[1]] = EpochBegan(record)
         with pytest.raises(LogError, match=said):
             replay(changed, fresh().learner)
@@ -135,47 +127,20 @@ def test_a_plan_that_was_changed_is_noticed() -> None:
 
 def test_a_changed_log_is_noticed() -> None:
     _, log = recorded("one-shot", 200)
-    place = next(i for i, event in enumerate(log.events) if isinstance(event, Closed))
-    closed = log.events[place]
+    place = next(i for i, event in enumerate(log) if isinstance(event, Closed))
+    closed = log[place]
     assert isinstance(closed, Closed)
-    log.events[place] = Closed(replace(closed.closing, certified_eps=closed.closing.certified_eps / 2))
+    log[place] = Closed(replace(closed.closing, certified_eps=closed.closing.certified_eps / 2))
     with pytest.raises(LogError, match="what an epoch showed"):
-        replay(log.events, fresh().learner)
-    log.events[place] = closed
-    answered = next(event for event in log.events if isinstance(event, Answered))
-    with pytest.raises(LogError, match=f"event {len(log.events) + 1} of the log cannot have happened"):
-        replay([*log.events, answered], fresh().learner)
-
-
-def test_what_could_not_be_written_is_written_later_and_done_once() -> None:
-    selection, log = fresh(), Memory()
-    recorder = Recorder(selection.learner, log)
-    log.full = True
-    with pytest.raises(NotWrittenError):
-        recorder.ask(3)
-    log.full = False
-    questions = recorder.ask(3)
-    assert isinstance(questions, tuple)
-    assert [q.id for q in questions] == [0, 1, 2]
-    log.full = True
-    for _ in range(2):
-        with pytest.raises(NotWrittenError):
-            recorder.tell(0, Answer.NO)
-    with pytest.raises(AlreadyAnsweredError):
-        recorder.tell(0, Answer.YES)
-    log.full = False
-    recorder.tell(0, Answer.NO)
-    recorder.undo(0)
-    assert [event for event in log.events if isinstance(event, Answered | Undone)] == [
-        Answered(0, Answer.NO),
-        Undone(0),
-    ]
-    assert replay(log.events, fresh().learner).digest() == recorder.digest()
+        replay(log, fresh().learner)
+    log[place] = closed
+    answered = next(event for event in log if isinstance(event, Answered))
+    with pytest.raises(LogError, match=f"event {len(log) + 1} of the log cannot have happened"):
+        replay([*log, answered], fresh().learner)
 
 
 def test_what_is_refused_is_not_in_the_log() -> None:
-    recorder, log = recorded("one-shot", 5)
-    n = len(log.events)
+    recorder, _ = recorded("one-shot", 5)
     answered = next(iter(recorder.answers))
     for question_id, answer, error in (
         (10_000, Answer.YES, UnknownQuestionError),
@@ -183,34 +148,33 @@ def test_what_is_refused_is_not_in_the_log() -> None:
         (next(iter(recorder.open)), 3, InvalidInputError),
     ):
         with pytest.raises(error):
-            recorder.tell(question_id, answer)
+            tell(recorder, question_id, answer)
     with pytest.raises(OnebitError):
-        recorder.undo(next(iter(recorder.open)))
-    assert len(log.events) == n
+        recorder.take(Undone(next(iter(recorder.open))))
+    assert recorder.drain() == []
 
 
-def test_an_undone_question_is_given_again_first() -> None:
-    selection = fresh()
-    recorder = Recorder(selection.learner, Memory())
+def test_an_undone_question_is_open_again() -> None:
+    recorder = Recorder(fresh().learner)
     first = recorder.ask(2)
     assert isinstance(first, tuple)
-    recorder.tell_all((question.id, Answer.NO) for question in first)
-    recorder.undo(first[1].id)
-    assert recorder.ask(4) == (first[1],)
+    for question in first:
+        tell(recorder, question.id, Answer.NO)
+    recorder.take(Undone(first[1].id))
     assert recorder.open == {first[1].id: first[1]}
+    assert recorder.answers == {first[0].id: Answer.NO}
 
 
 def test_a_learner_that_uses_answers_at_once_takes_none_back() -> None:
     recorder, _ = recorded("uniform", 3)
     with pytest.raises(InvalidInputError, match="used at once"):
-        recorder.undo(next(iter(recorder.answers)))
+        recorder.take(Undone(next(iter(recorder.answers))))
 
 
-def test_the_end_is_written_once_and_known_again() -> None:
+def test_the_end_is_known_again() -> None:
     recorder, log = recorded("follow-up", 10_000)
-    assert recorder.ask() is Status.DONE
-    for _ in range(2):
-        recorder.finish(RunStatus.COMPLETE, {"chosen": 7})
-    assert log.events[-1] == Finished(RunStatus.COMPLETE, {"chosen": 7})
-    assert sum(isinstance(event, Finished) for event in log.events) == 1
-    assert replay(log.events, fresh(RUNS["follow-up"][1]).learner).finished == log.events[-1]
+    assert recorder.ask(1) is Status.DONE
+    recorder.take(Finished(RunStatus.COMPLETE, {"chosen": 7}))
+    log += recorder.drain()
+    assert log[-1] == Finished(RunStatus.COMPLETE, {"chosen": 7})
+    assert replay(log, fresh(RUNS["follow-up"][1]).learner).finished == log[-1]

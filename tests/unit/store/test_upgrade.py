@@ -14,10 +14,10 @@ from onebit.log.events import OtherVersionError
 from onebit.store.backup import backup
 from onebit.store.database import VERSION
 from onebit.store.store import Store
-from onebit.study.audit import verify_study
 from onebit.study.export import export_study
 from onebit.study.opening import create_study, load_study
 from onebit.study.study import Offer
+from onebit.study.verification import verify_study
 from onebit.web.app import make_app
 from onebit.web.site import Site
 

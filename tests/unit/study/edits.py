@@ -32,7 +32,7 @@ def edit_store(store: Store, edit: Callable[[Rows], Rows], relinks: bool) -> Non
         connection.exec_driver_sql("DELETE FROM events")
         mark = "?" if connection.dialect.name == "sqlite" else "%s"
         new = [
-            (1, seq, json.dumps(row), found[0].writer, found[0].written_at)
+            (1, seq, json.dumps(row), found[0].writer, found[min(seq, len(found) - 1)].written_at)
             for seq, row in enumerate(relinked(rows) if relinks else rows)
         ]
         columns = "study_id, seq, event, writer, written_at"

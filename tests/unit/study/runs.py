@@ -8,7 +8,7 @@ from tests.problems import models_of_accuracy
 from onebit.log.events import Created, LearnerName, TableFacts
 from onebit.raters import SimulatedRater
 from onebit.records import Answer, Question, Setting
-from onebit.study.learners import Selection, build_selection
+from onebit.study.kinds.selectors import Selected, build_selection
 
 N_LABELS = 5
 PREDICTIONS, TRUTH = models_of_accuracy(np.random.default_rng(0), np.linspace(0.3, 0.9, 8), 300, N_LABELS)
@@ -33,10 +33,10 @@ def created(setting: Setting = ONE_SHOT, learner: LearnerName = "certified") -> 
     return Created(setting, learner, FACTS)
 
 
-def fresh(setting: Setting = ONE_SHOT, learner: LearnerName = "certified") -> Selection:
+def fresh(setting: Setting = ONE_SHOT, learner: LearnerName = "certified") -> Selected:
     return build_selection(setting, learner, PREDICTIONS, N_LABELS)
 
 
-def truth_of(selection: Selection, question: Question) -> Answer | int:
+def truth_of(selection: Selected, question: Question) -> Answer | int:
     """What a rater who knows the truth says."""
     return SimulatedRater(TRUTH[selection.rows])(question)

@@ -20,11 +20,11 @@ from onebit.log.chain import Unchain
 from onebit.store.backup import backup
 from onebit.store.database import StoreError
 from onebit.store.store import Store
-from onebit.study.audit import verify_study
 from onebit.study.export import export_study
 from onebit.study.gold import split_gold
 from onebit.study.opening import create_study, load_study
 from onebit.study.study import Offer, Study
+from onebit.study.verification import verify_study
 from onebit.tables import read_table
 
 LABELS = ("=1+1", "-cat", "dog", "@x", "ü")
@@ -98,7 +98,7 @@ def test_the_log_in_every_format_says_the_same(tmp_path: Path, storage: str, stu
     assert [event["event"] for event in events] == [row["event"] for row in rows]
     asked = next(row for row in rows if row["event"] == "asked")
     event = events[asked["seq"]]
-    row = study.task.row(event["item"])
+    row = study.kind.row(event["item"])
     assert asked["item"] == f"+item {row}"
     assert asked["label"] == LABELS[event["label"]]
     assert asked["propensity"] == event["propensity"]

@@ -26,12 +26,12 @@ from onebit.log.events import (
 )
 from onebit.records import Answer, RunStatus, Status
 from onebit.store.store import Store
-from onebit.study.audit import verify_study
 from onebit.study.cards import NotYoursError
+from onebit.study.kinds.selection import SelectionStatus
 from onebit.study.opening import create_study, load_study
 from onebit.study.quality import RaterQuality, majority_rate, rate, warnings
-from onebit.study.status import StudyStatus
 from onebit.study.study import Offer, Receipt, Study, Undo
+from onebit.study.verification import verify_study
 
 
 class Clock:
@@ -259,7 +259,7 @@ def test_waiting_for_others_then_done(desk: Desk) -> None:
     answer_all(desk.study, "bob")
     assert desk.study.ask("ann") is Status.DONE
     status = desk.study.status()
-    assert isinstance(status, StudyStatus)
+    assert isinstance(status, SelectionStatus)
     assert status.status is RunStatus.COMPLETE
     assert status.chosen == ("model 7",)
     (finished,) = desk.log(Finished)
@@ -472,7 +472,7 @@ def test_storage_that_is_none(url: str, said: str) -> None:
 
 def test_who_only_reads_does_not_see_an_epoch_closed_that_is_open(storage: str) -> None:
     desk = Desk(storage)
-    learner: Any = desk.study.task.learner
+    learner: Any = desk.study.kind.learner
     offer = desk.offer("ann")
     while learner._asking.epoch.unsettled:
         offer = desk.offer("ann")
@@ -480,12 +480,12 @@ def test_who_only_reads_does_not_see_an_epoch_closed_that_is_open(storage: str) 
     n_closed = len(desk.log(Closed))
     with load_study("s", storage=storage, read_only=True) as looking:
         seen = looking.status()
-        assert isinstance(seen, StudyStatus)
-        assert len(looking.task.learner.closings) == n_closed
+        assert isinstance(seen, SelectionStatus)
+        assert len(looking.kind.learner.closings) == n_closed
     # The last answer of the epoch was not used yet, by anybody.
     assert desk.study.undo(offer) is Undo.UNDONE
     with load_study("s", storage=storage, read_only=True) as looking:
         again = looking.status()
-        assert isinstance(again, StudyStatus)
+        assert isinstance(again, SelectionStatus)
         assert (again.certified_eps, again.survivors, again.chosen) == (seen.certified_eps, seen.survivors, seen.chosen)
     desk.study.close()

@@ -38,10 +38,10 @@ from onebit.estimate.accuracy import accuracy_interval
 from onebit.log.chain import canonical, digest_of
 from onebit.records import Status
 from onebit.store.store import Store
-from onebit.study.audit import verify_study
 from onebit.study.learning import create_learning_study
 from onebit.study.opening import create_study
 from onebit.study.study import Study, Undo
+from onebit.study.verification import verify_study
 
 N_ITEMS, N_LABELS, AUDIT = 400, 4, 40
 RNG = np.random.default_rng(5)

@@ -12,8 +12,8 @@ from tests.unit.web.served import LABELS, TRUTH, Served, right_answer, serve
 
 from onebit.model_file import load_model
 from onebit.records import RunStatus
-from onebit.study.status import LearningStatus
-from onebit.web import learning_words
+from onebit.study.kinds import training_words as learning_words
+from onebit.study.kinds.training import TrainingStatus
 
 BUDGET = 60
 
@@ -88,7 +88,7 @@ def test_a_selection_has_no_classifier(served: Served) -> None:
     assert "trains none" in response.json()["error"]
 
 
-STATUS = LearningStatus(
+STATUS = TrainingStatus(
     name="training",
     status=RunStatus.RUNNING,
     promise="",

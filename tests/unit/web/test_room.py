@@ -30,7 +30,7 @@ def test_a_new_epoch_with_enough_for_everybody_ends_the_scarcity(served: Served)
     room = served.site.room(1)
     room._scarce_until = float("inf")
     assert len(served.ask(served.ann, n=3)) == 1
-    room.follower.closings.append(Closing(0, 200, 6 * 20, 0, (0,), 1.0))
+    room.study.view.closings.append(Closing(0, 200, 6 * 20, 0, (0,), 1.0))
     assert len(served.ask(served.ann, n=3)) == 3
     room._held |= {f"rater {i}": set() for i in range(20)}
     assert len(served.ask(served.bob, n=3)) == 1

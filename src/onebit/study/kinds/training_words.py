@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
 from onebit.records import RunStatus
 from onebit.report.charts import step_chart
-from onebit.study.status import LearningStatus
+
+if TYPE_CHECKING:
+    from onebit.study.kinds.training import TrainingStatus
 
 
 def percent(low: float, high: float) -> tuple[str, str]:
@@ -19,12 +22,12 @@ def percent(low: float, high: float) -> tuple[str, str]:
     return f"{math.floor(1000 * low + 1e-6) / 10:g}%", f"{math.ceil(1000 * high - 1e-6) / 10:g}%"
 
 
-def interval_of(status: LearningStatus) -> tuple[float, float] | None:
+def interval_of(status: TrainingStatus) -> tuple[float, float] | None:
     """The accuracy interval, once it says anything."""
     return None if status.accuracy in (None, (0.0, 1.0)) else status.accuracy
 
 
-def title(status: LearningStatus) -> str:
+def title(status: TrainingStatus) -> str:
     """How good the classifier is, as far as that is known."""
     interval = interval_of(status)
     if interval is not None:
@@ -34,7 +37,7 @@ def title(status: LearningStatus) -> str:
     return "Nothing is learned yet"
 
 
-def headline(status: LearningStatus) -> str:
+def headline(status: TrainingStatus) -> str:
     """What that means, in words that need no mathematics."""
     if interval_of(status) is not None:
         runs = f"{100 * status.delta:.3g} in 100" if status.delta >= 0.01 else f"{status.delta:.2%} of"
@@ -47,7 +50,7 @@ def headline(status: LearningStatus) -> str:
     return "The first estimate comes when the first round of questions is answered."
 
 
-def promised(status: LearningStatus) -> tuple[str, ...]:
+def promised(status: TrainingStatus) -> tuple[str, ...]:
     """What a reader may conclude, and what not."""
     sure = f"{1 - status.delta:.4g}"
     return (
@@ -61,7 +64,7 @@ def promised(status: LearningStatus) -> tuple[str, ...]:
     )
 
 
-def aim(status: LearningStatus) -> str:
+def aim(status: TrainingStatus) -> str:
     """What was asked for, and why it ended if it did."""
     budget = f"{status.budget:,} answers"
     is_over = status.status is not RunStatus.RUNNING
@@ -74,7 +77,7 @@ def aim(status: LearningStatus) -> str:
     return f"{told} It ended {'when that was shown' if reached else f'because all of its {budget} were used'}."
 
 
-def accuracy_chart(status: LearningStatus) -> str:
+def accuracy_chart(status: TrainingStatus) -> str:
     """The estimated accuracy against answers, with the interval at its end; empty before there is an estimate."""
     if not status.progress:
         return ""

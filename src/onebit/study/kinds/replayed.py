@@ -14,7 +14,7 @@ from onebit.log.events import Event, Finished
 from onebit.log.fold import Course, fold
 from onebit.log.json_reader import shown
 from onebit.log.recorder import replay
-from onebit.study.learners import Selection
+from onebit.study.kinds.selectors import Selected
 from onebit.verify.certificate import Verdict
 from onebit.verify.certificate import verify as verify_certificate
 
@@ -25,7 +25,7 @@ CLOSE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
-class Proof:
+class Replayed:
     """What a log shows, and sentences on what is wrong with it.
 
     ``course`` is what is in force, ``result`` what the learner says, ``verdict`` the certificate recomputed; each is
@@ -38,19 +38,19 @@ class Proof:
     verdict: Verdict | None = None
 
 
-def replayed(log: Sequence[Event], learner: Learner[Any]) -> Proof:
+def replayed(log: Sequence[Event], learner: Learner[Any]) -> Replayed:
     """Fold a log, and replay it into a fresh learner."""
     try:
         course = fold(log)
         replay(log, learner)
     except OnebitError as error:
-        return Proof([str(error)])
-    return Proof([], course, learner.read(closes=False)())
+        return Replayed([str(error)])
+    return Replayed([], course, learner.read(closes=False)())
 
 
 def prove_selection(
-    log: Sequence[Event], selection: Selection, progress: Callable[[int, int], None] | None = None
-) -> Proof:
+    log: Sequence[Event], selection: Selected, progress: Callable[[int, int], None] | None = None
+) -> Replayed:
     """Replay a selection and, with the certified learner, recompute its certificate."""
     found = replayed(log, selection.learner)
     course, result = found.course, found.result
@@ -67,7 +67,7 @@ def prove_selection(
         progress,
     )
     problems = [*verdict.problems, *(_disagreements(verdict, result) if verdict.ok else ())]
-    return Proof(problems, course, result, verdict)
+    return Replayed(problems, course, result, verdict)
 
 
 def _disagreements(verdict: Verdict, result: CertifiedResult) -> list[str]:

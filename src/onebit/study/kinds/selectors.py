@@ -26,7 +26,7 @@ CONFIRMED_PER_LABEL = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
+class Selected:
     """A learner over a table, and which row of the table each of its items is."""
 
     learner: Learner[Any]
@@ -46,7 +46,7 @@ class Selection:
 
 def build_selection(
     setting: Setting, learner: LearnerName, predictions: NDArray[np.integer], n_labels: int
-) -> Selection:
+) -> Selected:
     """A fresh learner for a table of ``predictions`` (N, n), negative where a model abstains.
 
     On a pool, the learner's items are the rows of the table. On a stream each row is drawn once, in an order that the
@@ -58,14 +58,14 @@ def build_selection(
     rows = table_rows(setting, hypotheses.n_items)
     items: ItemSource = Stream(rows.tolist()) if setting.population == "stream" else Pool(rows)
     if learner == "certified":
-        return Selection(_certified(setting, hypotheses, items), rows, predictions)
+        return Selected(_certified(setting, hypotheses, items), rows, predictions)
     _refuse_what_only_certified_has(setting, learner)
     if learner == "paper":
         paper = PaperLearner(hypotheses, items, paper_plan(setting, hypotheses), seed=setting.seed)
-        return Selection(paper, rows, predictions)
+        return Selected(paper, rows, predictions)
     n_rounds = setting.budget or uniform_rounds(n_labels, hypotheses.n_hypotheses, setting.eps, setting.delta)
     uniform = UniformLearner(hypotheses, items, n_rounds, delta=setting.delta, seed=setting.seed)
-    return Selection(uniform, rows, predictions)
+    return Selected(uniform, rows, predictions)
 
 
 def table_rows(setting: Setting | TrainingSetting, n_items: int) -> NDArray[np.int64]:

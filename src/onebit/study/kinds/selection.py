@@ -1,0 +1,262 @@
+"""Studies that select the best of N models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onebit.learners.base import Result
+from onebit.learners.certified.statement import CertifiedResult
+from onebit.log.events import Created, Event
+from onebit.raters import ErringRater, Rater
+from onebit.records import RunStatus
+from onebit.report import words
+from onebit.report.charts import eps_chart, survivors_chart
+from onebit.report.making import Candidates, make_report
+from onebit.report.record import Price, Report, as_json
+from onebit.study.about import About
+from onebit.study.kinds.kind import Board, Finding, Kind, Standing, StudyStatus
+from onebit.study.kinds.replayed import end_differences, prove_selection
+from onebit.study.kinds.selectors import build_selection
+from onebit.study.prices import measured_prices
+from onebit.study.quality import warnings
+from onebit.study.view import Seen
+from onebit.verify.certificate import Verdict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SelectionStatus(StudyStatus):
+    """The state of a selection.
+
+    No model is ahead of ``chosen`` by more than ``certified_eps``, as ``promise`` says; ``survivors`` may be the best.
+    ``forecast`` is how many more answers are needed: low, middle, high.
+    """
+
+    eps: float
+    certified_eps: float | None
+    chosen: tuple[str, ...]
+    survivors: tuple[str, ...] | None
+    n_models: int
+    forecast: tuple[int, int, int] | None
+
+    def lines(self) -> list[str]:
+        # Zero-argument super() does not know the class that slots made.
+        answers = StudyStatus.lines(self)
+        if self.status is RunStatus.SUSPENDED:
+            return [
+                f"{self.name}: suspended; {self.status.value}",
+                "certified       nothing; start again with one-shot, which allows several right labels, or none",
+                *answers,
+            ]
+        eps = "none yet" if self.certified_eps is None else f"{self.certified_eps:.4f}"
+        lines = [
+            f"{self.name}: {self.status.value}",
+            f"certified eps   {eps} (asked for: {self.eps:g})",
+            f"leader          {', '.join(self.chosen) or 'none yet'}",
+        ]
+        if self.survivors is not None:
+            lines.append(f"may be best     {len(self.survivors)} of {self.n_models} models")
+        lines += answers
+        if self.forecast is not None and self.status is RunStatus.RUNNING:
+            low, middle, high = self.forecast
+            lines.append(f"still needed    about {middle:,} answers ({low:,} to {high:,})")
+        return lines
+
+    def in_a_line(self) -> str:
+        if self.survivors is None or self.certified_eps is None or self.n_answers == 0:
+            return ""
+        to_come = ""
+        if self.forecast is not None and self.status is RunStatus.RUNNING:
+            low, middle, high = self.forecast
+            to_come = f"; about {middle:,} answers more ({low:,} to {high:,})"
+        return (
+            f"; {len(self.survivors)} of {self.n_models} models may be the best; leader {self.chosen[0]}, within "
+            f"{self.certified_eps:.3g}{to_come}"
+        )
+
+
+class Selection(Kind):
+    """A selection that is open: ``predictions`` (N, n), and ``truth`` (n,) where raters are simulated."""
+
+    name = "selection"
+
+    def __init__(
+        self,
+        study: str,
+        created: Created,
+        about: About,
+        predictions: NDArray[np.integer],
+        truth: NDArray[np.int64] | None = None,
+    ) -> None:
+        super().__init__(study, created, about, truth)
+        self.setting, self.predictions = created.selection, predictions
+        self._selection = build_selection(self.setting, created.learner, predictions, created.table.n_labels)
+        self.learner = self._selection.learner
+
+    def row(self, item: int) -> int:
+        return self._selection.row(item)
+
+    def plausible_labels(self, row: int) -> list[int]:
+        return self._selection.plausible_labels(row)
+
+    def status(self, standing: Standing, result: Result) -> SelectionStatus:
+        created, setting = self.created, self.setting
+        # What is known of a run that was suspended rests on what was found not to hold.
+        is_shown = result.status is not RunStatus.SUSPENDED
+        certified = result if isinstance(result, CertifiedResult) else None
+        forecast = None if certified is None else certified.forecast
+        return SelectionStatus(
+            name=standing.name,
+            status=result.status,
+            promise=result.promise,
+            eps=setting.eps,
+            certified_eps=result.achieved_eps if is_shown else None,
+            chosen=self._chosen(result) if is_shown else (),
+            survivors=tuple(self.about.models[h] for h in certified.survivors) if certified and is_shown else None,
+            n_models=created.table.n_models,
+            n_items=created.table.n_items,
+            n_answers=result.n_rounds if certified is None else certified.n_answers,
+            n_open=standing.n_open,
+            n_cant_tell=None if certified is None else certified.n_cant_tell,
+            forecast=None if forecast is None else (forecast.low, forecast.middle, forecast.high),
+            raters=standing.raters,
+            warnings=tuple(warnings(standing.raters, setting.f_no, setting.f_yes, created.overlap)),
+            n_events=standing.head.n_events,
+            log_digest=standing.head.digest,
+        )
+
+    def summary(self, result: Result) -> dict[str, Any]:
+        certified = result if isinstance(result, CertifiedResult) else None
+        return {
+            "chosen": list(self._chosen(result)),
+            "certified_eps": result.achieved_eps,
+            "eps": self.setting.eps,
+            "delta": self.setting.delta,
+            "protocol": self.setting.protocol,
+            "n_rounds": result.n_rounds,
+            "n_free_rounds": None if certified is None else certified.n_free_rounds,
+            "n_answers": result.n_rounds if certified is None else certified.n_answers,
+            "n_survivors": None if certified is None else len(certified.survivors),
+            "promise": result.promise,
+        }
+
+    def recompute(self, log: Sequence[Event], progress: Callable[[int, int], None] | None) -> Finding:
+        proof = prove_selection(log, self._selection, progress)
+        if proof.course is None or proof.result is None:
+            return Finding(tuple(proof.problems))
+        end = end_differences(proof.course.finished, proof.result, self.summary(proof.result))
+        suspended = proof.result.status is RunStatus.SUSPENDED
+        stated = None if suspended else proof.result.achieved_eps
+        chosen = () if proof.verdict is None else tuple(self.about.models[h] for h in proof.verdict.names)
+        return Finding(
+            (*proof.problems, *end),
+            proof.verdict,
+            stated_eps=stated,
+            chosen=chosen,
+            words=self._in_words(proof.verdict, stated, chosen),
+        )
+
+    def _in_words(self, verdict: Verdict | None, stated: float | None, chosen: tuple[str, ...]) -> str:
+        """What was recomputed."""
+        if verdict is None:
+            return (
+                f"the log was replayed, and all is as it says; the learner {self.created.learner} gives no certificate "
+                "that could be recomputed."
+            )
+        answers = f"{verdict.n_answers:,} {'simulated ' if self.created.simulated else ''}answers"
+        if stated is None:
+            return f"from {answers} nothing is certified, as the study says."
+        return (
+            f"from {answers}, no model is ahead of {' = '.join(chosen)} by more than {words.fraction(stated)} "
+            f"(recomputed: {words.fraction(verdict.certified_eps)}), and {len(verdict.survivors)} may be the best."
+        )
+
+    def simulated_rater(self) -> Rater:
+        f_no, f_yes = self.setting.f_no, self.setting.f_yes
+        if self.truth is None or f_no + f_yes == 0:
+            return super().simulated_rater()
+        return ErringRater(self.truth, f_no=f_no, f_yes=f_yes, seed=self.setting.seed, anew=True)
+
+    def board(self, status: SelectionStatus, result: Result, seen: Seen) -> Board:
+        report = self._told(result, seen)
+        is_over = status.status is not RunStatus.RUNNING
+        return Board(
+            badge=report.status if report.status in ("certified", "suspended") else "ended" if is_over else "running",
+            title=" and ".join(report.chosen),
+            headline=words.headline(report),
+            sentences=(words.confidence(report), words.against_the_aim(report)),
+            figures={
+                "report": report,
+                "eps_chart": eps_chart(report),
+                "survivors_chart": survivors_chart(report),
+                "forecast": _to_come(is_over, status.forecast),
+            },
+            plain={"report": as_json(report)},
+            forecast=status.forecast,
+        )
+
+    def report(self, result: Result, seen: Seen) -> Report:
+        return self._told(result, seen, self._prices)
+
+    @cached_property
+    def _prices(self) -> tuple[Price, ...]:
+        """What other ways to choose would have cost on this table, where the truth is known."""
+        if self.truth is None:
+            return ()
+        return measured_prices(self.predictions, self.truth, self.created.table.n_labels, self.setting)
+
+    @cached_property
+    def _candidates(self) -> Candidates:
+        accuracy = None
+        if self.truth is not None:
+            accuracy = np.array([(row == self.truth).mean() for row in self.predictions])
+        return Candidates(
+            self.study,
+            self.created.table.digest,
+            self.about.models,
+            self.predictions,
+            len(self.about.labels),
+            accuracy,
+            self.setting.population,
+        )
+
+    def _told(self, result: Result, seen: Seen, prices: tuple[Price, ...] = ()) -> Report:
+        created = self.created
+        report = make_report(
+            self._candidates,
+            self.setting,
+            created.learner,
+            result,
+            seen.closings,
+            seen.seconds,
+            prices,
+            created.simulated,
+        )
+        # The learner counts the answers of an epoch when it closes; owners count those that came.
+        return replace(
+            report,
+            answers=seen.n_answers,
+            cant_tell=seen.n_cant_tell,
+            n_events=seen.head.n_events,
+            log_digest=seen.head.digest,
+        )
+
+    def _chosen(self, result: Result) -> tuple[str, ...]:
+        if isinstance(result, CertifiedResult):
+            return tuple(self.about.models[h] for h in result.names)
+        return () if result.chosen is None else (self.about.models[int(result.chosen)],)
+
+
+def _to_come(is_over: bool, forecast: tuple[int, int, int] | None) -> tuple[str, str]:
+    """What is still to come, as a figure and its words."""
+    if is_over:
+        return "0", "answers still to come"
+    if forecast is None:
+        return "-", "too early to say how many answers are still needed"
+    low, middle, high = forecast
+    return f"{middle:,}", f"more answers needed, likely {low:,} to {high:,}"

@@ -1,0 +1,278 @@
+"""Studies that train a classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onebit.classifier import YesNoClassifier
+from onebit.estimate.accuracy import accuracy_interval
+from onebit.learners.training.audit import MOST_AUDITS
+from onebit.learners.training.learner import TrainingLearner, TrainingResult, missing_label
+from onebit.learners.training.model import Model, mean_belief
+from onebit.learners.training.network import NetworkEnsemble
+from onebit.log.events import Created, Event
+from onebit.log.fold import Course
+from onebit.randomness import generator
+from onebit.records import Answer, EpochPlan, RunStatus, TrainingSetting
+from onebit.study.about import About
+from onebit.study.kinds import training_words as words
+from onebit.study.kinds.kind import Board, Finding, Kind, Standing, StudyStatus
+from onebit.study.kinds.replayed import end_differences, replayed
+from onebit.study.kinds.snapshots import Snapshot, due
+from onebit.study.quality import warnings
+from onebit.study.view import Seen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrainingStatus(StudyStatus):
+    """The state of a study that trains a classifier.
+
+    ``accuracy`` (low, high) holds for the classifier as it is now, as ``promise`` says; None if it was trained since
+    the last audit. ``recent_accuracy`` estimates it without a promise, and ``progress`` has that estimate for numbers
+    of answers so far. ``n_verified`` labels were confirmed; ``yes_rate`` is the share of yes among the last answers. Of
+    ``n_asked_to_end`` items that were asked about until the last label, ``n_without_label`` have none of the labels.
+    """
+
+    protocol: str
+    budget: int
+    target: float | None
+    delta: float
+    accuracy: tuple[float, float] | None
+    recent_accuracy: float | None
+    yes_rate: float | None
+    n_verified: int
+    n_labels: int
+    n_asked_to_end: int
+    n_without_label: int
+    progress: tuple[tuple[int, float], ...]
+
+    def lines(self) -> list[str]:
+        shown = "none yet" if self.accuracy is None else "{:.3f} to {:.3f}".format(*self.accuracy)
+        wanted = "" if self.target is None else f" (asked for: {self.target:g})"
+        lines = [f"{self.name}: {self.status.value}", f"accuracy        {shown}{wanted}"]
+        if self.recent_accuracy is not None:
+            lines.append(
+                f"estimate        about {self.recent_accuracy:.2f}, from the last answers and without a promise"
+            )
+        lines.append(f"confirmed       {self.n_verified:,} labels of {self.n_items:,} items")
+        if self.yes_rate is not None:
+            lines.append(f"yes             {self.yes_rate:.0%} of the last answers")
+        # Zero-argument super() does not know the class that slots made.
+        return [*lines, *StudyStatus.lines(self), f"at most         {self.budget:,} answers"]
+
+    def in_a_line(self) -> str:
+        estimate = "" if self.recent_accuracy is None else f"; accuracy about {self.recent_accuracy:.2f}"
+        return f", of at most {self.budget:,}{estimate}"
+
+
+class Training(Kind):
+    """The training of a classifier on ``features`` (n, d), made from examples by ``transformer``.
+
+    ``names`` are those of the labels in the same features, if these are of texts. The model is fresh, or that of a
+    ``snapshot``, for a log that is replayed.
+    """
+
+    name = "learning"
+    learner: TrainingLearner
+
+    def __init__(
+        self,
+        study: str,
+        created: Created,
+        about: About,
+        features: NDArray[np.float32],
+        names: NDArray[np.float32] | None,
+        transformer: Callable[[], Any],
+        snapshot: Snapshot | None = None,
+        truth: NDArray[np.int64] | None = None,
+    ) -> None:
+        super().__init__(study, created, about, truth)
+        self.setting, self._features, self._transformer = created.training, features, transformer
+        self.learner, self.model = build_training(self.setting, features, names, created.table.n_labels, snapshot)
+        self._n_kept = 0 if snapshot is None else snapshot.n_answers
+
+    def plausible_labels(self, row: int) -> list[int]:
+        return list(range(self.created.table.n_labels))
+
+    def status(self, standing: Standing, result: TrainingResult) -> TrainingStatus:
+        created, setting = self.created, self.setting
+        missing = missing_label(result.n_without_label, result.n_asked_to_end)
+        return TrainingStatus(
+            name=standing.name,
+            status=result.status,
+            promise=result.promise,
+            protocol=setting.protocol,
+            budget=setting.budget,
+            target=setting.target,
+            delta=setting.delta,
+            accuracy=None if result.accuracy is None else (result.accuracy.low, result.accuracy.high),
+            recent_accuracy=result.recent_accuracy,
+            yes_rate=result.recent_yes_rate,
+            n_verified=len(result.verified),
+            n_items=created.table.n_items,
+            n_labels=created.table.n_labels,
+            n_answers=result.n_answers,
+            n_open=standing.n_open,
+            n_cant_tell=result.n_cant_tell,
+            n_asked_to_end=result.n_asked_to_end,
+            n_without_label=result.n_without_label,
+            progress=result.progress,
+            raters=standing.raters,
+            # Answers are taken to be right, so any error that is sure is worth a word.
+            warnings=(
+                *warnings(standing.raters, 0.0, 0.0, created.overlap),
+                *([] if missing is None else [missing]),
+            ),
+            n_events=standing.head.n_events,
+            log_digest=standing.head.digest,
+        )
+
+    def summary(self, result: TrainingResult) -> dict[str, Any]:
+        accuracy = result.accuracy
+        return {
+            "accuracy": None if accuracy is None else [accuracy.low, accuracy.high],
+            "n_answers": result.n_answers,
+            "n_verified": len(result.verified),
+            "promise": result.promise,
+        }
+
+    def recompute(self, log: Sequence[Event], progress: Callable[[int, int], None] | None) -> Finding:
+        proof = replayed(log, self.learner)
+        course, result = proof.course, proof.result
+        if course is None or not isinstance(result, TrainingResult):
+            return Finding(tuple(proof.problems))
+        last = _last_audit(course.plans)
+        accuracy = _interval(course, self.setting, last)
+        problems = [
+            *_audit_faults(course, last),
+            *self._guess_faults(last),
+            *end_differences(course.finished, result, self.summary(result)),
+        ]
+        if course.finished is not None:
+            said = course.finished.summary.get("accuracy")
+            if said != (None if accuracy is None else list(accuracy)):
+                problems.append(f"the log ends with the accuracy {said}, and the answers show {accuracy}")
+        shown = "no accuracy is shown yet"
+        if accuracy is not None:
+            shown = "the accuracy is between {:.3f} and {:.3f}".format(*accuracy)
+        return Finding(tuple(problems), accuracy=accuracy, words=f"from {result.n_answers:,} answers, {shown}.")
+
+    def board(self, status: TrainingStatus, result: TrainingResult, seen: Seen) -> Board:
+        is_over = status.status is not RunStatus.RUNNING
+        return Board(
+            badge="trained" if is_over else "running",
+            title=words.title(status),
+            headline=words.headline(status),
+            sentences=(words.aim(status),),
+            figures={
+                "learning": status,
+                "n_answers": seen.n_answers,
+                "promised": words.promised(status),
+                "accuracy_chart": words.accuracy_chart(status),
+            },
+            plain={
+                "learning": asdict(status) | {"status": status.status.name.lower()},
+                "n_answers": seen.n_answers,
+            },
+        )
+
+    def pace(self, n_answers: int) -> str:
+        # Training has no aim that could be foreseen, only answers that it takes at most.
+        return f"{n_answers:,} of at most {self.setting.budget:,} answers"
+
+    def classifier(self, result: TrainingResult) -> YesNoClassifier:
+        """The classifier as it is now."""
+        setting = self.setting
+        return YesNoClassifier.trained(
+            self._transformer(),
+            self.model,
+            np.array([label.name for label in self.about.labels]),
+            result,
+            protocol=setting.protocol,
+            budget=setting.budget,
+            target=setting.target,
+            audit=setting.audit,
+            delta=setting.delta,
+            seed=setting.seed,
+        )
+
+    def due_snapshot(self) -> bytes | None:
+        snapshot = due(self.learner, self.model, self._n_kept)
+        if snapshot is not None:
+            self._n_kept = self.learner.n_learned
+        return snapshot
+
+    def _guess_faults(self, last: Sequence[EpochPlan]) -> Iterator[str]:
+        """The labels of the last audit must be those that the classifier gives."""
+        for plan in last:
+            found = mean_belief(self.model, self._features[list(plan.items)]).argmax(axis=1)
+            n_other = int((found != np.array(plan.guesses)).sum())
+            if n_other:
+                yield (
+                    f"epoch {plan.number} audits {len(plan.items)} labels, of which {n_other} are not those that the "
+                    "classifier gives: the log was changed, or the model comes out otherwise on this machine"
+                )
+
+
+def build_training(
+    setting: TrainingSetting,
+    features: NDArray[np.float32],
+    names: NDArray[np.float32] | None,
+    n_labels: int,
+    snapshot: Snapshot | None = None,
+) -> tuple[TrainingLearner, Model]:
+    """A fresh learner and its model, or the model of a snapshot; InvalidInputError for what cannot be run."""
+    fresh = NetworkEnsemble(features.shape[1], n_labels, generator(setting.seed, "networks"))
+    model = fresh if snapshot is None else snapshot.model
+    learner = TrainingLearner(
+        model,
+        features,
+        n_labels,
+        budget=setting.budget,
+        protocol=setting.protocol,
+        target=setting.target,
+        audit=setting.audit,
+        delta=setting.delta,
+        near_are_alike=True,
+        names=names,
+        seed=setting.seed,
+    )
+    if snapshot is not None:
+        learner.restore(snapshot.learned_through)
+    return learner, model
+
+
+def _last_audit(plans: Sequence[EpochPlan]) -> list[EpochPlan]:
+    """The epochs at the end of a log that audit the model as it is."""
+    n_last = next((n for n, plan in enumerate(reversed(plans)) if not plan.audits), len(plans))
+    return list(plans[len(plans) - n_last :])
+
+
+def _interval(course: Course, setting: TrainingSetting, last: Sequence[EpochPlan]) -> tuple[float, float] | None:
+    """The interval from the answers of the last audit."""
+    numbers = {plan.number for plan in last}
+    pairs = zip(course.questions, course.answers, strict=True)
+    said = [answer for question, answer in pairs if question.epoch in numbers and answer is not None]
+    if not said:
+        return None
+    share = setting.delta / (1 if setting.target is None else MOST_AUDITS)
+    n_yes, n_cant_tell = (sum(answer is each for answer in said) for each in (Answer.YES, Answer.CANT_TELL))
+    found = accuracy_interval(n_yes, len(said), share, n_cant_tell)
+    return found.low, found.high
+
+
+def _audit_faults(course: Course, last: Sequence[EpochPlan]) -> Iterator[str]:
+    """Audits ask about what the model says, on items that were not asked about before."""
+    numbers = {plan.number for plan in last}
+    before = {question.item for question in course.questions if question.epoch not in numbers}
+    for question in course.questions:
+        if question.epoch in numbers and question.item in before:
+            yield f"question {question.id} audits item {question.item}, which was asked about before"
+    for plan in course.plans:
+        if plan.audits and plan.labels != plan.guesses:
+            yield f"epoch {plan.number} audits, and asks about other labels than the classifier's"

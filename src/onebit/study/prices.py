@@ -1,0 +1,52 @@
+"""What other ways to choose would have cost on the same table: simulated, where the truth is known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onebit.learners.base import run
+from onebit.raters import SimulatedRater
+from onebit.records import RunStatus, Setting
+from onebit.report.record import Price
+from onebit.study.all_labels import AllLabels
+from onebit.study.kinds.selectors import build_selection
+
+SIMULATED = "simulated, the same stopping rule"
+#: Predictions above which nothing is simulated: it would take too long.
+MOST_TO_SIMULATE = 50_000_000
+
+
+def measured_prices(
+    predictions: NDArray[np.integer], truth: NDArray[np.int64], n_labels: int, setting: Setting
+) -> tuple[Price, ...]:
+    """What uniform guesses cost, and full labels of random items where those are not what was asked for."""
+    if predictions.size > MOST_TO_SIMULATE:
+        return ()
+    guesses = _guesses(predictions, truth, n_labels, setting)
+    return guesses if setting.protocol == "labels" else (*guesses, *_labels(predictions, truth, n_labels, setting))
+
+
+def _labels(
+    predictions: NDArray[np.integer], truth: NDArray[np.int64], n_labels: int, setting: Setting
+) -> tuple[Price, ...]:
+    passive = replace(setting, protocol="labels", passive=True, budget=None, f_no=0.0, f_yes=0.0, exhaustive=False)
+    selection = build_selection(passive, "certified", predictions, n_labels)
+    rater = SimulatedRater(truth)
+    result = run(selection.learner, lambda question: rater(replace(question, item=selection.row(question.item))))
+    if result.status is not RunStatus.COMPLETE:
+        return ()
+    return (Price("Full labels of random items", result.n_answers, "labels", SIMULATED),)
+
+
+def _guesses(
+    predictions: NDArray[np.integer], truth: NDArray[np.int64], n_labels: int, setting: Setting
+) -> tuple[Price, ...]:
+    """Uniform guesses over all labels, unless those are too many to simulate."""
+    simulation = AllLabels(predictions, truth, n_labels, eps=setting.eps, delta=setting.delta, seed=setting.seed)
+    cost = simulation.run(mixes=False)
+    if cost.given_up:
+        return (Price("Uniform guesses, at least", cost.n_answers, "answers", "simulated, and given up there"),)
+    return (Price("Uniform guesses over all labels", cost.n_answers, "answers", SIMULATED),)
