@@ -20,11 +20,11 @@ from onebit.errors import InvalidInputError
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model
 from onebit.learners.training.network import NetworkEnsemble
-from onebit.log.events import EpochBegan, Event, Finished, TableFacts
+from onebit.log.events import Event, Finished, Planned, TableFacts
 from onebit.log.journal import NotWrittenError
 from onebit.model_file import from_bytes, to_bytes
 from onebit.randomness import generator
-from onebit.records import EpochPlan, TrainingSetting
+from onebit.records import TrainingSetting
 from onebit.store.database import StoreError
 from onebit.store.store import Block, Store
 from onebit.study.items import PER_BLOCK, Shows, shown_block
@@ -100,7 +100,7 @@ def read_snapshot(store: Store, study_id: int, log: Sequence[Event]) -> Snapshot
     except InvalidInputError:
         # Written by another version of a library, say; training again gives the model too.
         return None
-    n_plans = sum(isinstance(event, EpochBegan) and isinstance(event.record, EpochPlan) for event in log)
+    n_plans = sum(isinstance(event, Planned) for event in log)
     is_over = any(isinstance(event, Finished) for event in log)
     through = kept["learned_through"]
     # A later epoch has begun, so the answers that it was made from can no longer be taken back.

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 from sqlalchemy import select
 
-from onebit.log.codec import from_json
+from onebit.log.chain import unlinked
 from onebit.log.events import Answered, Asked, Closed, Event, Finished, Undone, Unvoted, Voted
 from onebit.log.votes import Given
 from onebit.records import Closing
@@ -50,7 +49,7 @@ class Follower:
             with self._store.reading() as connection:
                 rows = connection.execute(query).all()
             for content, written_at in rows:
-                self._take(from_json(json.loads(content)))
+                self._take(unlinked(content)[0])
                 self.last_at = written_at
             self.n_events += len(rows)
             return self.n_events

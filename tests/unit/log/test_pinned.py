@@ -16,6 +16,7 @@ from onebit.log.events import (
     Event,
     Finished,
     Offered,
+    Planned,
     TableFacts,
     Undone,
     Unvoted,
@@ -29,7 +30,7 @@ TRAINING = TrainingSetting(900, "follow-up", target=0.9, audit=50, seed=3, seed_
 EVENTS: list[Event] = [
     Created(SELECTION, "paper", TableFacts("f" * 64, 8, 300, 5), 3, simulated=True, about="a" * 64, shown="b" * 64),
     EpochBegan(EpochRecord(0, 0, 64, 2, (0, 2), ((0, 0.1), (2, 0.9)), 1 / 3)),
-    EpochBegan(EpochPlan(1, False, (3, 7), (0, 4), (0.1 + 0.2, 1.0), (0, 2), (True, False), 5)),
+    Planned(EpochPlan(1, False, (3, 7), (0, 4), (0.1 + 0.2, 1.0), (0, 2), (True, False), 5)),
     Asked(Question(0, 17, 3, 0.1 + 0.2, 0)),
     Asked(Question(1, 17, None, 1.0, 0), "zoë"),
     Offered(1, "\ud83d"),
@@ -48,8 +49,9 @@ EVENTS: list[Event] = [
 ]
 #: The beginnings of their digests, as onebit 0.2.0 wrote them.
 DIGESTS = (
-    "7632e6177411 ca24272cfaab 6ce127da79c5 d93bf9c56856 acacf31b012e f0c526f613c8 3876f62c53a9 48be7b985300 235c77f64b19 "
-    "f88a399d134f a8a1a208740a 7ca153022238 8c33abcd0e9e e67c91fe8a7f c7f1a1797e15 a78ebabac160 1f2b10b1ab00 496921bdad05"
+    "7632e6177411 ca24272cfaab 6ce127da79c5 d93bf9c56856 acacf31b012e f0c526f613c8 "
+    "3876f62c53a9 48be7b985300 235c77f64b19 f88a399d134f a8a1a208740a 7ca153022238 "
+    "8c33abcd0e9e e67c91fe8a7f c7f1a1797e15 a78ebabac160 1f2b10b1ab00 496921bdad05"
 )
 
 
