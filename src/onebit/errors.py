@@ -32,6 +32,12 @@ class AlreadyAnsweredError(OnebitError):
     """A second answer to the same question."""
 
 
+def shown(value: object) -> str:
+    """A value, short enough for a message."""
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
 def check_fraction(name: str, value: float) -> float:
     """``value``, or an error if it is not a number strictly between 0 and 1."""
     if not isinstance(value, Real) or not 0 < value < 1:

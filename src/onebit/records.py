@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Literal
+from typing import Annotated, Literal
+
+from msgspec import Meta
 
 from onebit.randomness import fresh_seed
+
+#: What numbers may be; a log that says otherwise is refused where it is read.
+Count = Annotated[int, Meta(ge=0)]
+Finite = Annotated[float, Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
+#: The probability of what was drawn. A sum of masses may be above 1 by rounding.
+Propensity = Annotated[float, Meta(gt=0, le=1 + 1e-9)]
 
 #: How the certified learner asks: one question about an example, until a yes, or for the label itself.
 Protocol = Literal["one-shot", "follow-up", "labels"]
@@ -52,11 +61,11 @@ class Question:
     ``epoch`` counts the phases of the learner from 0. ``label`` is None when the full label is asked for.
     """
 
-    id: int
-    item: int
-    label: int | None
-    propensity: float
-    epoch: int
+    id: Count
+    item: Count
+    label: Count | None
+    propensity: Propensity
+    epoch: Count
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,15 +77,15 @@ class Setting:
     chose the seed; otherwise it came from the operating system.
     """
 
-    eps: float
-    delta: float = 0.05
+    eps: Finite
+    delta: Finite = 0.05
     protocol: Protocol = "one-shot"
     population: Population = "pool"
     passive: bool = False
-    budget: int | None = None
-    seed: int = field(default_factory=fresh_seed)
-    f_no: float = 0.0
-    f_yes: float = 0.0
+    budget: Count | None = None
+    seed: Count = field(default_factory=fresh_seed)
+    f_no: Finite = 0.0
+    f_yes: Finite = 0.0
     exhaustive: bool = False
     seed_given: bool = True
 
@@ -90,12 +99,12 @@ class TrainingSetting:
     :class:`Setting`.
     """
 
-    budget: int
+    budget: Count
     protocol: TrainingProtocol = "one-shot"
-    target: float | None = None
-    audit: int | None = None
-    delta: float = 0.05
-    seed: int = field(default_factory=fresh_seed)
+    target: Finite | None = None
+    audit: Count | None = None
+    delta: Finite = 0.05
+    seed: Count = field(default_factory=fresh_seed)
     seed_given: bool = True
 
 
@@ -108,14 +117,14 @@ class EpochPlan:
     At most ``most_each`` questions are asked about an item.
     """
 
-    number: int
+    number: Count
     audits: bool
-    items: tuple[int, ...]
-    labels: tuple[int, ...]
-    propensities: tuple[float, ...]
-    guesses: tuple[int, ...]
+    items: tuple[Count, ...]
+    labels: tuple[Count, ...]
+    propensities: tuple[Propensity, ...]
+    guesses: tuple[Count, ...]
     fresh: tuple[bool, ...]
-    most_each: int = 1
+    most_each: Count = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,13 +134,13 @@ class EpochRecord:
     ``mixture`` holds the survivors with mass, and their masses; of several equal models the first stands for all.
     """
 
-    number: int
-    first_round: int
-    n_rounds: int
-    leader: int
-    survivors: tuple[int, ...]
-    mixture: tuple[tuple[int, float], ...]
-    gamma: float
+    number: Count
+    first_round: Count
+    n_rounds: Count
+    leader: Count
+    survivors: tuple[Count, ...]
+    mixture: tuple[tuple[Count, Finite], ...]
+    gamma: Finite
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +151,11 @@ class Closing:
     ``n_contradicted`` of these contradicted it: a second label of an item got a yes, say.
     """
 
-    epoch: int
-    n_rounds: int
-    n_answers: int
-    leader: int
-    survivors: tuple[int, ...]
-    certified_eps: float
-    n_checks: int = 0
-    n_contradicted: int = 0
+    epoch: Count
+    n_rounds: Count
+    n_answers: Count
+    leader: Count
+    survivors: tuple[Count, ...]
+    certified_eps: Finite
+    n_checks: Count = 0
+    n_contradicted: Count = 0

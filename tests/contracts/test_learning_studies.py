@@ -11,7 +11,7 @@ from sklearn.datasets import load_iris
 from tests.unit.study.edits import Rows, edit_store
 
 from onebit.errors import InvalidInputError
-from onebit.log.events import EpochBegan, LogError
+from onebit.log.events import LogError, Planned
 from onebit.model_file import load_model
 from onebit.records import Answer, RunStatus, Status
 from onebit.store.backup import backup
@@ -199,8 +199,8 @@ def test_a_log_that_was_changed_is_refused(storage: str, protocol: Any) -> None:
         answer(study, 60)
     with Store(storage) as store:
         log = store.log(1).events
-        plans = [event for event in log if isinstance(event, EpochBegan)]
-        aside = sorted(set(range(len(X))) - {item for each in plans for item in each.record.items})  # type: ignore[union-attr]
+        plans = [event for event in log if isinstance(event, Planned)]
+        aside = sorted(set(range(len(X))) - {item for each in plans for item in each.record.items})
 
         def ask_about_one_aside(rows: Rows) -> Rows:
             (plan,) = (row for row in rows if row["event"] == "plan" and row["number"] == 2)

@@ -13,6 +13,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from onebit.log.codec import from_json, to_json
 from onebit.log.events import Created, Event, LogError
 
@@ -58,6 +60,17 @@ class Chain:
         return text
 
 
+def unlinked(text: str) -> tuple[Event, object]:
+    """The event of a text, and what it holds as the digest of the one before; LogError, or ValueError if no JSON."""
+    try:
+        data = msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        # Python reads more: half a pair of surrogates, say, which a rater's name may have.
+        data = json.loads(text)
+    after = data.pop(AFTER, None) if isinstance(data, dict) else None
+    return from_json(data), after
+
+
 class Unchain:
     """Reads the texts of a log in their order, and checks that each follows the one before."""
 
@@ -72,11 +85,10 @@ class Unchain:
 
     def take(self, text: str) -> Event:
         """The event of the next text; LogError, or ValueError where it is not JSON, if it cannot be the next."""
-        data = json.loads(text)
-        event = from_json(data)
+        event, after = unlinked(text)
         if isinstance(event, Created) != (self._n_events == 0):
             raise LogError("the first event, and no other, must be 'created'")
-        if not self._is_last(data.get(AFTER)):
+        if not self._is_last(after):
             raise LogError(
                 "it does not follow the event before it: one of the two was changed, or others stood between them"
             )

@@ -1,16 +1,27 @@
-"""The events of a study, as frozen records. Their form as plain JSON is in ``event_json``.
+"""The events of a study, as frozen structs: their tags and fields are those of the JSON that is kept (``codec``).
 
 The log of events is the truth about a study; everything else is that log replayed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, Literal
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import msgspec
 
 from onebit.errors import InvalidInputError, OnebitError
-from onebit.records import Answer, Closing, EpochPlan, EpochRecord, Question, RunStatus, Setting, TrainingSetting
+from onebit.records import (
+    Answer,
+    Closing,
+    Count,
+    EpochPlan,
+    EpochRecord,
+    Question,
+    RunStatus,
+    Setting,
+    TrainingSetting,
+)
 
 #: The version of the events that this onebit writes and reads.
 VERSION = 2
@@ -19,6 +30,11 @@ VERSION = 2
 Kind = Literal["selection", "learning"]
 SelectorName = Literal["certified", "paper", "uniform"]
 LearnerName = Literal["certified", "paper", "uniform", "networks"]
+if TYPE_CHECKING:
+    AnySetting = Setting | TrainingSetting
+else:
+    # In JSON the two have no tags, so msgspec cannot tell them apart; the codec reads the one that the kind names.
+    AnySetting = Any
 
 
 class LogError(OnebitError):
@@ -34,13 +50,16 @@ class TableFacts:
     """The table that a log belongs to: its digest and its size. What is learned from has no models."""
 
     digest: str
-    n_models: int
-    n_items: int
-    n_labels: int
+    n_models: Count
+    n_items: Count
+    n_labels: Count
 
 
-@dataclass(frozen=True, slots=True)
-class Created:
+class _Event(msgspec.Struct, frozen=True, tag_field="event", forbid_unknown_fields=True, rename={"question_id": "id"}):
+    """What all events share: the name stands under "event", and the number of a question under "id"."""
+
+
+class Created(_Event, frozen=True, tag="created"):
     """The first event: what the run was created with.
 
     ``overlap`` is the number of raters who answer each question. ``simulated``: answers come from the truth in the
@@ -48,15 +67,15 @@ class Created:
     shown; of a run at the terminal the latter covers ids and truth too.
     """
 
-    setting: Setting | TrainingSetting
+    setting: AnySetting
     learner: LearnerName
     table: TableFacts
-    overlap: int = 1
+    overlap: Count = 1
     kind: Kind = "selection"
     simulated: bool = False
     about: str = ""
     shown: str = ""
-    version: int = VERSION
+    version: Count = VERSION
 
     @property
     def selection(self) -> Setting:
@@ -73,15 +92,25 @@ class Created:
         return self.setting
 
 
-@dataclass(frozen=True, slots=True)
-class EpochBegan:
-    """An epoch was frozen, before its first example was drawn."""
+class EpochBegan(_Event, frozen=True, tag="epoch"):
+    """An epoch of a selection was frozen, before its first example was drawn."""
 
-    record: EpochRecord | EpochPlan
+    record: EpochRecord
 
 
-@dataclass(frozen=True, slots=True)
-class Asked:
+class Planned(_Event, frozen=True, tag="plan"):
+    """An epoch of a training was frozen, before its first question was asked."""
+
+    record: EpochPlan
+
+    def __post_init__(self) -> None:
+        plan = self.record
+        columns = (plan.items, plan.labels, plan.propensities, plan.guesses, plan.fresh)
+        if len({len(column) for column in columns}) != 1 or not plan.items:
+            raise ValueError(f"the plan of epoch {plan.number} has lists of different lengths, or is empty")
+
+
+class Asked(_Event, frozen=True, tag="asked"):
     """The learner asked a question; ``rater`` is who was given it, if that is known.
 
     ``question.item`` is the learner's number: on a stream the place in the order drawn, not the row of the table.
@@ -91,112 +120,102 @@ class Asked:
     rater: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Offered:
+class Offered(_Event, frozen=True, tag="offered"):
     """An open question was given to a rater, again or to one more."""
 
-    question_id: int
+    question_id: Count
     rater: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Voted:
+class Voted(_Event, frozen=True, tag="voted"):
     """One rater's answer to a question that several answer; it is no answer of the question yet."""
 
-    question_id: int
-    answer: Answer | int
+    question_id: Count
+    answer: Answer | Count
     rater: str | None
     token: str | None = None
     late: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Answered:
+class Answered(_Event, frozen=True, tag="answered"):
     """A question has its answer: of one rater, or of several (``rater`` is None then, and their votes stand before)."""
 
-    question_id: int
-    answer: Answer | int
+    question_id: Count
+    answer: Answer | Count
     rater: str | None = None
     token: str | None = None
     late: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Unvoted:
+class Unvoted(_Event, frozen=True, tag="unvoted"):
     """A rater took a vote back."""
 
-    question_id: int
+    question_id: Count
     rater: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Undone:
+class Undone(_Event, frozen=True, tag="undone"):
     """The answer of a question was taken back while its epoch was open; the question is open again."""
 
-    question_id: int
+    question_id: Count
     rater: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Disputed:
+class Disputed(_Event, frozen=True, tag="disputed"):
     """A rater would take back an answer whose epoch is closed. It changes nothing; it is known."""
 
-    question_id: int
+    question_id: Count
     rater: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(_Event, frozen=True, tag="checked"):
     """A question was given to a rater to learn about the rater; its answer never enters the estimate.
 
     ``item`` is a row of the table. ``expected`` is the right answer of a planted question, or what was answered before
     to a repeated one, ``repeats``.
     """
 
-    check_id: int
-    item: int
-    label: int
+    check_id: Count
+    item: Count
+    label: Count
     rater: str
     expected: Answer
-    repeats: int | None = None
+    repeats: Count | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CheckAnswered:
+class CheckAnswered(_Event, frozen=True, tag="check answered"):
     """The rater's answer to a question of the kind ``checked``."""
 
-    check_id: int
+    check_id: Count
     answer: Answer
     rater: str
     token: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class CheckUndone:
+class CheckUndone(_Event, frozen=True, tag="check undone"):
     """The rater took the answer to a check back."""
 
-    check_id: int
+    check_id: Count
     rater: str
 
 
-@dataclass(frozen=True, slots=True)
-class Closed:
+class Closed(_Event, frozen=True, tag="closed"):
     """An epoch closed: what was shown."""
 
     closing: Closing
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(_Event, frozen=True, tag="finished"):
     """The run ended, with what is known at its end; what follows (disputes, late votes, checks) changes nothing."""
 
     status: RunStatus
-    summary: Mapping[str, Any]
+    summary: dict[str, Any]
 
 
 Event = (
     Created
     | EpochBegan
+    | Planned
     | Asked
     | Offered
     | Voted
@@ -212,29 +231,35 @@ Event = (
 )
 
 
+def began(epoch: EpochRecord | EpochPlan) -> EpochBegan | Planned:
+    """The event that an epoch begins with."""
+    return Planned(epoch) if isinstance(epoch, EpochPlan) else EpochBegan(epoch)
+
+
 def check_same(found: Created, wanted: Created) -> None:
     """InvalidInputError, with the first difference, unless a log that began with ``found`` may go on as ``wanted``."""
     if found.simulated != wanted.simulated:
-        was, now = ("simulated", "of people") if found.simulated else ("of people", "simulated")
+        before, after = ("simulated", "of people") if found.simulated else ("of people", "simulated")
         raise InvalidInputError(
-            f"the answers of this run are {was} so far, and now they would be {now}; a certificate from both would be "
-            f"about neither. Go on {'with' if found.simulated else 'without'} the column of right labels (--truth), or "
-            "begin a new run in another place"
+            f"the answers of this run are {before} so far, and now they would be {after}; a certificate from both "
+            f"would be about neither. Go on {'with' if found.simulated else 'without'} the column of right labels "
+            "(--truth), or begin a new run in another place"
         )
-    for what, a, b in (
-        ("table", found.table, wanted.table),
-        ("setting", found.setting, wanted.setting),
-        ("run", found, wanted),
-    ):
-        for field in fields(a):
-            was, now = getattr(a, field.name), getattr(b, field.name)
-            if was != now and field.name == "shown":
+    records: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
+        ("table", asdict(found.table), asdict(wanted.table)),
+        ("setting", asdict(found.setting), asdict(wanted.setting)),
+        ("run", msgspec.structs.asdict(found), msgspec.structs.asdict(wanted)),
+    )
+    for what, a, b in records:
+        for name, was in a.items():
+            now = b.get(name)
+            if was != now and name == "shown":
                 raise InvalidInputError(
                     "the log belongs to another run: the items have other ids, shown columns or right labels than when "
                     "it began. Give the table and the columns it was created with, or another place"
                 )
-            if was != now and field.name not in ("table", "setting"):
+            if was != now and name not in ("table", "setting"):
                 raise InvalidInputError(
-                    f"the log belongs to another {what}: its {field.name.replace('_', ' ')} is {was}, and now it is "
+                    f"the log belongs to another {what}: its {name.replace('_', ' ')} is {was}, and now it is "
                     f"{now}; a run cannot be changed once it has begun. Give what it was created with, or another place"
                 )

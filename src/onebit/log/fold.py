@@ -25,6 +25,7 @@ from onebit.log.events import (
     Finished,
     LogError,
     Offered,
+    Planned,
     Undone,
     Unvoted,
     Voted,
@@ -111,7 +112,7 @@ class _Fold:
         if self.course.ends and not isinstance(event, AFTER_THE_END):
             raise LogError("the log had ended before it")
         match event:
-            case EpochBegan() | Closed() | Finished():
+            case EpochBegan() | Planned() | Closed() | Finished():
                 self._take_epoch(event)
             case Asked() | Offered():
                 self._take_question(event)
@@ -124,13 +125,13 @@ class _Fold:
             case Created():
                 raise LogError("a log begins once")
 
-    def _take_epoch(self, event: EpochBegan | Closed | Finished) -> None:
+    def _take_epoch(self, event: EpochBegan | Planned | Closed | Finished) -> None:
         course = self.course
         is_answered = len(course.answered) == len(course.questions)
         match event:
-            case EpochBegan(record):
-                kind = EpochRecord if self._has_closings else EpochPlan
-                _require(self._has_epochs and isinstance(record, kind), "this learner has no epochs of this kind")
+            case EpochBegan() | Planned():
+                record, kind = event.record, EpochBegan if self._has_closings else Planned
+                _require(self._has_epochs and isinstance(event, kind), "this learner has no epochs of this kind")
                 _require(record.number == len(course.epochs), f"epoch {len(course.epochs)} is the next to begin")
                 is_free = len(course.closings) == len(course.epochs) if self._has_closings else is_answered
                 _require(is_free, "the epoch before it is not over")

@@ -16,7 +16,7 @@ from typing import Any
 from onebit.errors import InvalidInputError, OnebitError
 from onebit.learners.base import Learner
 from onebit.log.codec import to_json
-from onebit.log.events import Answered, Asked, Closed, EpochBegan, Event, Finished, LogError, Undone
+from onebit.log.events import Answered, Asked, Closed, EpochBegan, Event, Finished, LogError, Planned, Undone, began
 from onebit.records import Answer, Closing, EpochPlan, EpochRecord, Question, Status
 
 NOT_THIS_RUN = "the log does not belong to this table or seed, or was written by another version of onebit"
@@ -53,7 +53,7 @@ class Recorder:
     def note_epochs(self) -> None:
         """Note the epochs that began and closed since, in that order."""
         epochs, closings = self.learner.epochs, self.learner.closings
-        new: list[tuple[int, int, Event]] = [(each.number, 0, EpochBegan(each)) for each in epochs[self._n_epochs :]]
+        new: list[tuple[int, int, Event]] = [(each.number, 0, began(each)) for each in epochs[self._n_epochs :]]
         new += [(each.epoch, 1, Closed(each)) for each in closings[self._n_closings :]]
         self._n_epochs, self._n_closings = len(epochs), len(closings)
         self._waiting.extend(event for *_, event in sorted(new, key=lambda entry: entry[:2]))
@@ -68,7 +68,7 @@ class Recorder:
         epochs, closings = self.learner.epochs, self.learner.closings
         events: list[Event] = [Asked(question) for question in self.questions]
         events += [Answered(number, self.answers[number]) for number in sorted(self.answers)]
-        events += [*map(EpochBegan, epochs), *map(Closed, closings)]
+        events += [*map(began, epochs), *map(Closed, closings)]
         digest = hashlib.sha256()
         for event in events:
             digest.update(json.dumps(to_json(event), sort_keys=True).encode() + b"\n")
@@ -107,10 +107,10 @@ class _Replay:
             case Asked(question=question):
                 # Asked for together further on: learners ask the same, one at a time or many.
                 self._asked.append(question)
-            case EpochBegan(record=record):
+            case EpochBegan() | Planned():
                 self._ask_again()
-                self.recorder.learner.adopt(record)
-                self._epochs.append(record)
+                self.recorder.learner.adopt(event.record)
+                self._epochs.append(event.record)
             case Closed(closing=closing):
                 self._closings.append(closing)
             case Answered() | Undone() | Finished():

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from onebit.log.chain import Head
-from onebit.log.events import Answered, Asked, Closed, EpochBegan, Event, Finished, Undone, Unvoted, Voted
+from onebit.log.events import Answered, Asked, Closed, EpochBegan, Event, Finished, Planned, Undone, Unvoted, Voted
 from onebit.log.votes import Given
 from onebit.records import Answer, Closing
 
@@ -103,7 +103,7 @@ class View:
                 self._count(event.question_id, event.answer, 1)
             case Undone():
                 self._count(event.question_id, self.answers.pop(event.question_id), -1)
-            case EpochBegan():
+            case EpochBegan() | Planned():
                 self.n_epochs += 1
             case Closed():
                 self.closings.append(event.closing)

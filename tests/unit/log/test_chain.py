@@ -8,7 +8,7 @@ from collections.abc import Callable
 import pytest
 from tests.unit.study.runs import created
 
-from onebit.log.chain import START, Chain, Head, Unchain, canonical, digest_of, digests
+from onebit.log.chain import AFTER, START, Chain, Head, Unchain, canonical, digest_of, digests
 from onebit.log.events import Answered, Asked, Event, LogError
 from onebit.records import Answer, Question
 from onebit.store.commit import GroupCommit
@@ -48,13 +48,16 @@ def test_another_layout_of_the_same_text_is_harmless() -> None:
     assert read(lines) == read(texts())
 
 
+def unlinked_text(line: str) -> str:
+    return canonical({key: value for key, value in json.loads(line).items() if key != AFTER})
+
+
 EDITS: dict[str, Callable[[list[str]], list[str]]] = {
     "changed": lambda log: [*log[:2], log[2].replace("yes", "no"), *log[3:]],
-    "a field more": lambda log: [*log[:2], canonical({**json.loads(log[2]), "x": 1}), *log[3:]],
     "taken out": lambda log: [*log[:3], *log[4:]],
     "put in": lambda log: [*log[:3], log[2], *log[3:]],
     "in another order": lambda log: [*log[:2], log[3], log[2], log[4]],
-    "without a link": lambda log: [*log[:2], log[2].replace("after", "later"), *log[3:]],
+    "without a link": lambda log: [*log[:2], unlinked_text(log[2]), *log[3:]],
 }
 
 
@@ -62,6 +65,14 @@ EDITS: dict[str, Callable[[list[str]], list[str]]] = {
 def test_an_edit_breaks_the_chain(edit: str) -> None:
     with pytest.raises(LogError, match="does not follow the event before it"):
         read(EDITS[edit](texts()))
+
+
+@pytest.mark.parametrize("more", ["x", "later"])
+def test_a_field_more_is_refused_even_with_the_chain_written_anew(more: str) -> None:
+    lines = texts()
+    changed = canonical({**json.loads(lines[-1]), more: 1})
+    with pytest.raises(LogError, match=f"'answered' is not as onebit writes it: '{more}' is unknown"):
+        read([*lines[:-1], changed])
 
 
 def test_a_second_attempt_writes_the_same_texts() -> None:

@@ -7,12 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from onebit.errors import OnebitError
+from onebit.errors import OnebitError, shown
 from onebit.learners.base import Learner, Result
 from onebit.learners.certified.statement import CertifiedResult
 from onebit.log.events import Event, Finished
 from onebit.log.fold import Course, fold
-from onebit.log.json_reader import shown
 from onebit.log.recorder import replay
 from onebit.study.kinds.selectors import Selected
 from onebit.verify.certificate import Verdict

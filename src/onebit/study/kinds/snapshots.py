@@ -10,7 +10,7 @@ from onebit import __version__
 from onebit.errors import InvalidInputError
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model
-from onebit.log.events import EpochBegan, Event, Finished
+from onebit.log.events import Event, Finished, Planned
 from onebit.model_file import from_bytes, to_bytes
 from onebit.store.store import SNAPSHOT, Store
 
@@ -37,7 +37,7 @@ def read_snapshot(store: Store, study_id: int, log: Sequence[Event]) -> Snapshot
     except InvalidInputError:
         # Written by another version of a library, say; training again gives the model too.
         return None
-    n_plans = sum(isinstance(event, EpochBegan) for event in log)
+    n_plans = sum(isinstance(event, Planned) for event in log)
     is_over = any(isinstance(event, Finished) for event in log)
     through = kept["learned_through"]
     # A later epoch has begun, so the answers that it was made from can no longer be taken back.
