@@ -137,7 +137,7 @@ def test_in_words(tmp_path: Path) -> None:
         ("a,kind\n1,x\n2,y,z\n", ["--label", "kind"], "line 3: the row has 3 columns"),
         ("a,kind\n1,x\n2,x\n", ["--label", "kind"], "two or more"),
         ("a,kind\n", ["--label", "kind"], "no rows"),
-        ("a,a,kind\n1,2,x\n", ["--label", "kind"], "more than once"),
+        ("a,a,kind\n1,2,x\n", ["--label", "kind"], "the column .a. is there 2 times"),
         ("a,kind\n1,x\n", ["--label", "sort"], "no column 'sort' .--label.; there are 'a', 'kind'"),
         ("kind\nx\ny\n", ["--label", "kind"], "no column is left"),
         ("t,kind\n!,x\n?,y\n.,x\n;,y\n", ["--label", "kind", "--text", "t"], "cannot be learned from: empty vocab"),
