@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -18,6 +19,7 @@ import pytest
 from onebit.errors import InvalidInputError
 from onebit.tables import ModelTable, csv_file, labels, parquet_file, read_table
 from onebit.tables.data import Wanted, read_data
+from onebit.tables.formats import FORMATS, Format
 from onebit.tables.record import narrow
 
 CSV = "name,text,right,a,b\nx,one,cat,cat,dog\ny,two,dog,,dog\nz,three,emu,cat,10\nw,four,9,9,9\n"
@@ -105,6 +107,10 @@ def as_parquet(folder: Path, **values: Any) -> Path:
     return path
 
 
+def as_jsonl(folder: Path, *rows: dict[str, Any]) -> Path:
+    return written(folder, "".join(json.dumps(row) + "\n" for row in rows), "table.jsonl")
+
+
 def test_the_formats_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet_file, "BATCH_CELLS", 6)
     said = np.array([[0, 2, -1, 1], [1, 1, 0, 2]])
@@ -114,7 +120,12 @@ def test_the_formats_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     category = pa.array(["y", "y", "x", "z"]).dictionary_encode()
     path = as_parquet(tmp_path, a=["x", "z", None, "y"], b=category, t=["x", "y", "y", "z"])
     from_parquet = read_table(path, truth="t")
-    for table in (from_npz, from_csv, from_parquet):
+    from_tsv = read_table(written(tmp_path, "a\tb\tt\nx\ty\tx\nz\ty\ty\n\tx\ty\ny\tz\tz\n", "t.tsv"), truth="t")
+    said_in_rows = [("x", "y", "x"), ("z", "y", "y"), (None, "x", "y"), ("y", "z", "z")]
+    from_jsonl = read_table(
+        as_jsonl(tmp_path, *(dict(zip("abt", row, strict=True)) for row in said_in_rows)), truth="t"
+    )
+    for table in (from_npz, from_csv, from_tsv, from_parquet, from_jsonl):
         assert (table.models, table.labels) == (("a", "b"), ("x", "y", "z"))
         np.testing.assert_array_equal(table.predictions, said)
         np.testing.assert_array_equal(table.truth, [0, 1, 1, 2])
@@ -301,7 +312,7 @@ def test_files_that_are_not_there_or_of_no_known_format(tmp_path: Path) -> None:
         read_table(tmp_path / "none.csv")
     with pytest.raises(InvalidInputError, match="is not a file"):
         read_table(tmp_path)
-    with pytest.raises(InvalidInputError, match=r"ends in '.xlsx'; tables end in .csv, .parquet, .jsonl or .npz"):
+    with pytest.raises(InvalidInputError, match=r"ends in '.xlsx'; tables end in .csv, .tsv, .parquet, .jsonl or .npz"):
         read_table(written(tmp_path, "x", "t.xlsx"))
 
 
@@ -374,10 +385,6 @@ def test_reading_is_the_same_in_blocks_of_any_size(tmp_path: Path, monkeypatch: 
         assert read().digest == whole.digest
 
 
-def as_jsonl(folder: Path, *rows: dict[str, Any]) -> Path:
-    return written(folder, "".join(json.dumps(row) + "\n" for row in rows), "table.jsonl")
-
-
 def test_numbers_in_jsonl_are_labels_as_in_parquet(tmp_path: Path) -> None:
     rows = ({"a": 1, "b": 1.0, "c": True, "score": 0.5}, {"a": 10, "b": None, "c": "", "score": 2})
     table = read_table(as_jsonl(tmp_path, *rows), show=["score"])
@@ -420,3 +427,41 @@ def test_examples_are_the_same_in_blocks_of_any_size(tmp_path: Path, monkeypatch
         assert data.labels[[3, -1]].tolist() == ["kind 0", "kind 1"]
         assert data.item_id(200) == "200"
         assert data.shown(200) == {"note": "last", "a": "red"}
+
+
+def test_tsv_has_tabs_where_csv_has_commas(tmp_path: Path) -> None:
+    text = '\ufeffid\ta, b\tc\tnote\r\n1\tx, 1\ty\t"one\r\n""two"""\r\n\r\n2\t\ty\t"a\ttab"\r\n'
+    table = read_table(written(tmp_path, text, "t.TSV"), id="id", show=["note"])
+    assert (table.models, table.labels) == (("a, b", "c"), ("x, 1", "y"))
+    np.testing.assert_array_equal(table.predictions, [[0, -1], [1, 1]])
+    assert [table.shown(i)["note"] for i in range(2)] == ['one\r\n"two"', "a\ttab"]
+    data = read_data(tmp_path / "t.TSV", Wanted(text=("note",), label="c"))
+    assert data.x.tolist() == ['one\r\n"two"', "a\ttab"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a,b\nx,y\n", "separated by commas; a .csv needs commas, and a .tsv tabs"),
+        ('a\tb\n"x\ny"\tz\n\nx\ty\tz\n', "t.tsv, line 5: the row has 3 columns, and there are 2 column names; a tab"),
+        ('a\tb\tc\nx\tx\t"y\nz"\n', "t.tsv, line 2, column 'c': 'y\\nz'... goes over several lines"),
+    ],
+)
+def test_a_tsv_that_cannot_be_read(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        read_table(written(tmp_path, text, "t.tsv"))
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("format", FORMATS, ids=lambda each: each.name)
+@pytest.mark.parametrize("content", [b"\0", b"\n", b"\xff\xfe", b"{}", b"a" * 200_000, b"\r\r", b'"'])
+def test_no_format_reads_nonsense(tmp_path: Path, format: Format, content: bytes) -> None:
+    path = written(tmp_path, content, f"t{format.ending}")
+    for read in (read_table, lambda path: read_data(path, Wanted())):
+        with pytest.raises(InvalidInputError, match=re.escape(f"t{format.ending}")):
+            read(path)
+
+
+def test_a_name_that_is_too_long_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="there is no file"):
+        read_table(tmp_path / f"{'a' * 300}.csv")

@@ -40,6 +40,7 @@ class Format:
 
 FORMATS = (
     Format("CSV", ".csv", "csv_file"),
+    Format("TSV", ".tsv", "tsv_file"),
     Format("Parquet", ".parquet", "parquet_file"),
     Format("JSONL", ".jsonl", "jsonl_file"),
     Format("NPZ", ".npz", "npz_file", has_columns=False),
