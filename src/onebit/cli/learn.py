@@ -12,13 +12,14 @@ from rich.console import Console
 from onebit.cli.setting import SEED_HELP, read_labels
 from onebit.errors import InvalidInputError, check_count, check_fraction
 from onebit.model_file import SavedModel, check_new, save_model
+from onebit.tables.formats import NAMES
 
 if TYPE_CHECKING:
     from onebit.tables.data import Data
 
 
 def learn(
-    data: Annotated[Path, typer.Argument(help="Examples, one a row: CSV, Parquet, JSONL, or NPZ with X (and y).")],
+    data: Annotated[Path, typer.Argument(help=f"Examples, one a row: {NAMES}; an NPZ has X (and y).")],
     label: Annotated[
         str | None,
         typer.Option(help="Column with the right labels (NPZ: y); raters are then simulated.", show_default=False),

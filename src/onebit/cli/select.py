@@ -10,15 +10,14 @@ import typer
 from rich.console import Console
 
 from onebit.cli.setting import EXHAUSTIVE_HELP, SEED_HELP, check_can_ask, check_learner, make_setting, read_labels
+from onebit.tables.formats import NAMES
 
 if TYPE_CHECKING:
     from onebit.report import Report
 
 
 def select(
-    table: Annotated[
-        Path, typer.Argument(help="Predictions: CSV, Parquet, JSONL or NPZ; one row an item, one column a model.")
-    ],
+    table: Annotated[Path, typer.Argument(help=f"Predictions: {NAMES}; one row an item, one column a model.")],
     eps: Annotated[float, typer.Option(help="How far the chosen model may be from the best.")] = 0.01,
     delta: Annotated[float, typer.Option(help="Probability with which the guarantee may fail.")] = 0.05,
     protocol: Annotated[

@@ -17,6 +17,7 @@ from rich.table import Table
 
 from onebit.cli.setting import EXHAUSTIVE_HELP, SEED_HELP, check_learner, make_setting, read_labels
 from onebit.errors import InvalidInputError
+from onebit.tables.formats import NAMES
 
 app = typer.Typer(
     name="study",
@@ -64,7 +65,7 @@ Seed = Annotated[int | None, typer.Option(help=SEED_HELP, show_default=False)]
 @app.command()
 def create(
     name: Name,
-    table: Annotated[Path, typer.Argument(help="Predictions: CSV, Parquet, NPZ or JSONL; one column a model.")],
+    table: Annotated[Path, typer.Argument(help=f"Predictions: {NAMES}; one column a model.")],
     storage: Storage = None,
     eps: Annotated[float, typer.Option(help="How far the chosen model may be from the best.")] = 0.01,
     delta: Annotated[float, typer.Option(help="Probability with which the guarantee may fail.")] = 0.05,
