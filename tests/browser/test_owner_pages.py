@@ -149,7 +149,7 @@ def test_a_table_that_is_none_is_said_in_words(start: Start, tmp_path: Path) -> 
     page = server.dashboard()
     page.goto(f"{server.url}/new")
     page.set_input_files("#file", tmp_path / "bad.parquet")
-    expect(page.locator("#file-problem")).to_contain_text("cannot be read as PARQUET")
+    expect(page.locator("#file-problem")).to_contain_text("the table cannot be read as Parquet")
     page.fill("#path", "../elsewhere.csv")
     page.press("#path", "Tab")
     expect(page.locator("#path-problem")).to_contain_text("not below")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
+import json
+import re
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +17,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from onebit.errors import InvalidInputError
-from onebit.tables import ModelTable, columns, csv_file, parquet_file, read_table
+from onebit.tables import ModelTable, csv_file, labels, parquet_file, read_table
+from onebit.tables.data import Wanted, read_data
+from onebit.tables.formats import FORMATS, Format
 from onebit.tables.record import narrow
 
 CSV = "name,text,right,a,b\nx,one,cat,cat,dog\ny,two,dog,,dog\nz,three,emu,cat,10\nw,four,9,9,9\n"
@@ -103,6 +107,10 @@ def as_parquet(folder: Path, **values: Any) -> Path:
     return path
 
 
+def as_jsonl(folder: Path, *rows: dict[str, Any]) -> Path:
+    return written(folder, "".join(json.dumps(row) + "\n" for row in rows), "table.jsonl")
+
+
 def test_the_formats_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parquet_file, "BATCH_CELLS", 6)
     said = np.array([[0, 2, -1, 1], [1, 1, 0, 2]])
@@ -112,7 +120,12 @@ def test_the_formats_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     category = pa.array(["y", "y", "x", "z"]).dictionary_encode()
     path = as_parquet(tmp_path, a=["x", "z", None, "y"], b=category, t=["x", "y", "y", "z"])
     from_parquet = read_table(path, truth="t")
-    for table in (from_npz, from_csv, from_parquet):
+    from_tsv = read_table(written(tmp_path, "a\tb\tt\nx\ty\tx\nz\ty\ty\n\tx\ty\ny\tz\tz\n", "t.tsv"), truth="t")
+    said_in_rows = [("x", "y", "x"), ("z", "y", "y"), (None, "x", "y"), ("y", "z", "z")]
+    from_jsonl = read_table(
+        as_jsonl(tmp_path, *(dict(zip("abt", row, strict=True)) for row in said_in_rows)), truth="t"
+    )
+    for table in (from_npz, from_csv, from_tsv, from_parquet, from_jsonl):
         assert (table.models, table.labels) == (("a", "b"), ("x", "y", "z"))
         np.testing.assert_array_equal(table.predictions, said)
         np.testing.assert_array_equal(table.truth, [0, 1, 1, 2])
@@ -207,7 +220,7 @@ def test_a_column_that_is_no_model(tmp_path: Path) -> None:
 
 
 def test_ever_more_labels_are_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(columns, "MOST_LABELS", 10)
+    monkeypatch.setattr(labels, "MOST_LABELS", 10)
     rows = "\n".join(f"0,text {i}" for i in range(12))
     with pytest.raises(InvalidInputError, match="line 11, column 'b': 'text 9' would be label 11"):
         read_table(written(tmp_path, f"a,b\n{rows}\n"))
@@ -260,7 +273,11 @@ SAID = np.array([[0, 1], [1, 0]])
         ({"preds": SAID}, {"truth": "y"}, "no array 'y'"),
         ({"preds": SAID, "y": [0, 1, 1]}, {"truth": "y"}, "3 labels for 2 items"),
         ({"preds": SAID, "y": [0, -1]}, {"truth": "y"}, "y[1] is negative"),
-        ({"preds": SAID, "y": [0, 2], "labels": ["u", "v"]}, {"truth": "y"}, "y[1] is 2, and there are 2 labels"),
+        (
+            {"preds": SAID, "y": [0, 2], "labels": ["u", "v"]},
+            {"truth": "y"},
+            "item 1, array 'y': the truth is 2, and there are 2 labels",
+        ),
         ({"preds": SAID, "y": [0, 1]}, {"truth": "right"}, "give --truth y"),
         ({"preds": SAID}, {"id": "i"}, "holds no ids"),
         ({"preds": np.array([[0, 1], [-1, -1]])}, {}, "column 'model (row 1)': the model has no prediction"),
@@ -295,7 +312,7 @@ def test_files_that_are_not_there_or_of_no_known_format(tmp_path: Path) -> None:
         read_table(tmp_path / "none.csv")
     with pytest.raises(InvalidInputError, match="is not a file"):
         read_table(tmp_path)
-    with pytest.raises(InvalidInputError, match=r"ends in '.xlsx'; tables end in .csv, .parquet, .npz or .jsonl"):
+    with pytest.raises(InvalidInputError, match=r"ends in '.xlsx'; tables end in .csv, .tsv, .parquet, .jsonl or .npz"):
         read_table(written(tmp_path, "x", "t.xlsx"))
 
 
@@ -366,3 +383,85 @@ def test_reading_is_the_same_in_blocks_of_any_size(tmp_path: Path, monkeypatch: 
     for block in (32, 100, 1000):
         monkeypatch.setattr(csv_file, "BLOCK", block)
         assert read().digest == whole.digest
+
+
+def test_numbers_in_jsonl_are_labels_as_in_parquet(tmp_path: Path) -> None:
+    rows = ({"a": 1, "b": 1.0, "c": True, "score": 0.5}, {"a": 10, "b": None, "c": "", "score": 2})
+    table = read_table(as_jsonl(tmp_path, *rows), show=["score"])
+    assert table.labels == ("1", "10", "true")
+    np.testing.assert_array_equal(table.predictions, [[0, 1], [0, -1], [2, -1]])
+    assert [table.shown(i) for i in range(2)] == [{"score": "0.5"}, {"score": "2"}]
+
+
+@pytest.mark.parametrize(
+    ("second", "says"),
+    [
+        ({"a": 1.5, "b": 1}, "table.jsonl, line 2, column 'a': 1.5 is no label; labels are texts or whole numbers"),
+        ({"a": {}, "b": 1}, "table.jsonl, line 2, column 'a': {} is neither a text nor a number"),
+        ({"a": "\ud800", "b": 1}, "table.jsonl, line 1 or after: '\\ud800' is no text in UTF-8"),
+    ],
+)
+def test_a_jsonl_that_cannot_be_read(tmp_path: Path, second: dict[str, Any], says: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        read_table(as_jsonl(tmp_path, {"a": 1, "b": 2}, second))
+    assert says in str(caught.value)
+
+
+def test_examples_with_another_sign_between_columns(tmp_path: Path) -> None:
+    path = written(tmp_path, "a;kind\n1;x\n")
+    with pytest.raises(InvalidInputError, match=r"no column 'kind' \(--label\); there are 'a;kind'.*by semicolons"):
+        read_data(path, Wanted(label="kind"))
+
+
+def test_examples_are_the_same_in_blocks_of_any_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = "\n".join(f"{i},{i / 7},kind {i % 3},text {i}" for i in range(200))
+    path = written(tmp_path, f"id,a,kind,note\n{rows}\n\n200,red,kind 1,last\n")
+    wanted = Wanted(numbers=("a",), label="kind", id="id", show=("note",))
+    for block in (64, 1000, 10_000):
+        monkeypatch.setattr(csv_file, "BLOCK", block)
+        with pytest.raises(InvalidInputError, match="line 203, column 'a': 'red' is no number"):
+            read_data(path, wanted)
+        data = read_data(path, Wanted(text=("note", "a"), label="kind", id="id"))
+        assert data.x[[3, -1]].tolist() == [f"text 3\n{3 / 7}", "last\nred"]
+        assert data.labels is not None
+        assert data.labels[[3, -1]].tolist() == ["kind 0", "kind 1"]
+        assert data.item_id(200) == "200"
+        assert data.shown(200) == {"note": "last", "a": "red"}
+
+
+def test_tsv_has_tabs_where_csv_has_commas(tmp_path: Path) -> None:
+    text = '\ufeffid\ta, b\tc\tnote\r\n1\tx, 1\ty\t"one\r\n""two"""\r\n\r\n2\t\ty\t"a\ttab"\r\n'
+    table = read_table(written(tmp_path, text, "t.TSV"), id="id", show=["note"])
+    assert (table.models, table.labels) == (("a, b", "c"), ("x, 1", "y"))
+    np.testing.assert_array_equal(table.predictions, [[0, -1], [1, 1]])
+    assert [table.shown(i)["note"] for i in range(2)] == ['one\r\n"two"', "a\ttab"]
+    data = read_data(tmp_path / "t.TSV", Wanted(text=("note",), label="c"))
+    assert data.x.tolist() == ['one\r\n"two"', "a\ttab"]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("a,b\nx,y\n", "separated by commas; a .csv needs commas, and a .tsv tabs"),
+        ('a\tb\n"x\ny"\tz\n\nx\ty\tz\n', "t.tsv, line 5: the row has 3 columns, and there are 2 column names; a tab"),
+        ('a\tb\tc\nx\tx\t"y\nz"\n', "t.tsv, line 2, column 'c': 'y\\nz'... goes over several lines"),
+    ],
+)
+def test_a_tsv_that_cannot_be_read(tmp_path: Path, text: str, says: str) -> None:
+    with pytest.raises(InvalidInputError) as caught:
+        read_table(written(tmp_path, text, "t.tsv"))
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize("format", FORMATS, ids=lambda each: each.name)
+@pytest.mark.parametrize("content", [b"\0", b"\n", b"\xff\xfe", b"{}", b"a" * 200_000, b"\r\r", b'"'])
+def test_no_format_reads_nonsense(tmp_path: Path, format: Format, content: bytes) -> None:
+    path = written(tmp_path, content, f"t{format.ending}")
+    for read in (read_table, lambda path: read_data(path, Wanted())):
+        with pytest.raises(InvalidInputError, match=re.escape(f"t{format.ending}")):
+            read(path)
+
+
+def test_a_name_that_is_too_long_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInputError, match="there is no file"):
+        read_table(tmp_path / f"{'a' * 300}.csv")

@@ -18,6 +18,7 @@ from onebit.cli.setting import SEED_HELP, read_labels
 from onebit.errors import InvalidInputError, check_count, check_fraction
 from onebit.randomness import generator, given_or_fresh
 from onebit.records import ANSWERS_PER_ITEM, TrainingSetting
+from onebit.tables.formats import NAMES
 
 if TYPE_CHECKING:
     from onebit.study.study import Study
@@ -32,7 +33,7 @@ MODEL = "model.skops"
 
 
 def learn(
-    data: Annotated[Path, typer.Argument(help="Examples, one per row: CSV, Parquet, JSONL, or NPZ with X (and y).")],
+    data: Annotated[Path, typer.Argument(help=f"Examples, one per row: {NAMES}; an NPZ has X (and y).")],
     label: Annotated[
         str | None,
         typer.Option(help="Column with the right labels (NPZ: y); raters are then simulated.", show_default=False),

@@ -12,6 +12,7 @@ import typer
 from onebit.errors import InvalidInputError
 from onebit.model_file import SavedModel, check_new, load_model
 from onebit.tables.cells import no_formula
+from onebit.tables.formats import NAMES, WITH_COLUMNS
 
 if TYPE_CHECKING:
     from onebit.tables.data import Data
@@ -21,7 +22,7 @@ COLUMNS = ("item", "label", "probability")
 
 def predict(
     model: Annotated[Path, typer.Argument(help="What onebit learn wrote.")],
-    data: Annotated[Path, typer.Argument(help="Examples: CSV, Parquet, JSONL or NPZ, with what was learned from.")],
+    data: Annotated[Path, typer.Argument(help=f"Examples: {NAMES}, with what was learned from.")],
     id: Annotated[str | None, typer.Option(help="Column that names the items.", show_default=False)] = None,
     out: Annotated[
         Path | None,
@@ -38,7 +39,7 @@ def predict(
     check_new("--out", to)
     saved = load_model(model)
     if bool(saved.columns) == (data.suffix.lower() == ".npz"):
-        source = f"the columns {', '.join(saved.columns)} of a CSV, Parquet or JSONL" if saved.columns else "an NPZ"
+        source = f"the columns {', '.join(saved.columns)} of a {WITH_COLUMNS}" if saved.columns else "an NPZ"
         raise InvalidInputError(f"{model} learned from {source}, and {data} is none; give the same kind of data")
     text, numbers = (saved.columns, None) if saved.is_text else ((), saved.columns or None)
     rows = read_data(data, Wanted(text=text, numbers=numbers, id=id, by_model=True))

@@ -13,6 +13,7 @@ from onebit.cli.answering import answer_at_terminal, simulate
 from onebit.cli.progress import progress_bar
 from onebit.cli.setting import EXHAUSTIVE_HELP, SEED_HELP, check_can_ask, check_learner, make_setting, read_labels
 from onebit.cli.source import Source
+from onebit.tables.formats import NAMES
 
 if TYPE_CHECKING:
     from onebit.log.events import SelectorName
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
 
 
 def select(
-    table: Annotated[
-        Path, typer.Argument(help="Predictions: CSV, Parquet, JSONL or NPZ; one row an item, one column a model.")
-    ],
+    table: Annotated[Path, typer.Argument(help=f"Predictions: {NAMES}; one row an item, one column a model.")],
     eps: Annotated[float, typer.Option(help="How far the chosen model may be from the best.")] = 0.01,
     delta: Annotated[float, typer.Option(help="Probability with which the guarantee may fail.")] = 0.05,
     protocol: Annotated[

@@ -16,6 +16,7 @@ from onebit.cli.progress import progress_bar
 from onebit.cli.setting import EXHAUSTIVE_HELP, SEED_HELP, check_learner, make_setting, read_labels
 from onebit.cli.verify import tell
 from onebit.errors import InvalidInputError
+from onebit.tables.formats import NAMES
 
 if TYPE_CHECKING:
     from onebit.study.kinds.kind import StudyStatus
@@ -67,7 +68,7 @@ Seed = Annotated[int | None, typer.Option(help=SEED_HELP, show_default=False)]
 @app.command()
 def create(
     name: Name,
-    table: Annotated[Path, typer.Argument(help="Predictions: CSV, Parquet, NPZ or JSONL; one column a model.")],
+    table: Annotated[Path, typer.Argument(help=f"Predictions: {NAMES}; one column a model.")],
     storage: Storage = None,
     eps: Annotated[float, typer.Option(help="How far the chosen model may be from the best.")] = 0.01,
     delta: Annotated[float, typer.Option(help="Probability with which the guarantee may fail.")] = 0.05,

@@ -29,11 +29,12 @@ from onebit.cli.study import (
     read_text,
 )
 from onebit.errors import InvalidInputError, check_count, check_fraction
+from onebit.tables.formats import WITH_COLUMNS
 
 
 def learn(
     name: Name,
-    data: Annotated[Path, typer.Argument(help="Examples, one a row: CSV, Parquet or JSONL.")],
+    data: Annotated[Path, typer.Argument(help=f"Examples, one a row: {WITH_COLUMNS}.")],
     labels: Annotated[Path, typer.Option(help="Text file with the labels, one a line.")],
     storage: Storage = None,
     text: Annotated[

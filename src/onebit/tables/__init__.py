@@ -1,4 +1,4 @@
-"""Reading prediction tables: CSV, Parquet or NPZ, one row (NPZ: one column) for each item."""
+"""Tables of predictions and examples to learn from, in files; ``formats`` lists the kinds of files."""
 
 from onebit.tables.reading import read_table
 from onebit.tables.record import ModelTable

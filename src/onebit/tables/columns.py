@@ -1,13 +1,16 @@
-"""From columns of values to predictions: which column is what, and the numbers of labels."""
+"""Named columns of a file, and what is made of them: labels, texts, or numbers to learn from.
+
+A format gives ``Columns``, whatever they are for. ``Uses`` says what each is read as, and ``read_columns`` reads them:
+tables of predictions and examples to train on come from here, so a cell means the same in both.
+"""
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from mmap import mmap
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import pyarrow as pa
@@ -16,53 +19,48 @@ import pyarrow.types as kinds
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError
-from onebit.tables.record import ABSTAINS, ModelTable, make_table, narrow
+from onebit.tables.formats import Progress
+from onebit.tables.labels import Labels, as_text
+from onebit.tables.record import ABSTAINS, narrow
 
-#: Different labels at which a table is given up: a column of ids or texts would fill the memory with them.
-MOST_LABELS = 1_000_000
+#: Types of texts, and of numbers, that can be labels.
+TEXTS = kinds.is_string, kinds.is_large_string, kinds.is_string_view, kinds.is_binary
+NUMBERS = kinds.is_integer, kinds.is_boolean, kinds.is_floating, kinds.is_null
 
 
 @dataclass(frozen=True)
-class Roles:
-    """What each column is for."""
+class Columns:
+    """The named columns of a file; ``where`` is its name in messages.
 
-    models: tuple[str, ...]
-    id: str | None = None
-    truth: str | None = None
-    show: tuple[str, ...] = ()
+    ``batches(labels, progress)`` reads the file from its start and gives every ``pyarrow.RecordBatch``. It is told
+    which columns hold labels, since few of their values are different. Empty cells are null, and texts may be bytes.
+    ``place`` says in words where a row, counted from 0, is in the file.
+    """
 
+    where: str
+    names: tuple[str, ...]
+    batches: Callable[[Collection[str], Progress], Iterator[Any]]
+    place: Callable[[int], str]
 
-def assign_roles(names: Sequence[str], id: str | None, truth: str | None, show: Sequence[str], where: str) -> Roles:
-    """The roles of the columns ``names``, which must be told apart; at least two must be models."""
-    for place, name in enumerate(names, start=1):
-        if not name.strip():
-            raise InvalidInputError(
-                f"{where}: column {place} has no name; name it, or leave it out (pandas: to_csv(index=False))"
-            )
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise InvalidInputError(f"{where}: the column {twice[0]!r} is there {names.count(twice[0])} times; rename one")
-    for option, wanted in (("--id", id), ("--truth", truth), *(("--show", each) for each in show)):
-        if wanted is not None and wanted not in names:
-            raise InvalidInputError(f"{where}: there is no column {wanted!r} ({option}); there are {listed(names)}")
-    if truth is not None and truth in (id, *show):
-        raise InvalidInputError(
-            f"{where}: the column {truth!r} is the truth, and --id or --show would give it to the raters"
-        )
-    others = {id, truth, *show}
-    models = tuple(name for name in names if name not in others)
-    if len(models) < 2:
-        raise InvalidInputError(_too_few(models, names, where))
-    return Roles(models, id, truth, tuple(dict.fromkeys(show)))
+    def check(self, asked: Iterable[tuple[str, str | None]]) -> None:
+        """InvalidInputError unless each column has its own name, and those asked for by an option are there."""
+        if blank := [number for number, name in enumerate(self.names, start=1) if not name.strip()]:
+            advice = "name it, or leave it out (pandas: to_csv(index=False))"
+            raise InvalidInputError(f"{self.where}: column {blank[0]} has no name; {advice}")
+        for name, count in Counter(self.names).most_common(1):
+            if count > 1:
+                raise InvalidInputError(f"{self.where}: the column {name!r} is there {count} times; rename one")
+        for option, wanted in asked:
+            if wanted is not None and wanted not in self.names:
+                there = f"there are {listed(self.names)}{self.separator_hint()}"
+                raise InvalidInputError(f"{self.where}: there is no column {wanted!r} ({option}); {there}")
 
-
-def _too_few(models: tuple[str, ...], names: Sequence[str], where: str) -> str:
-    found = "no column is" if not models else f"only the column {models[0]!r} is"
-    message = f"{where}: {found} a model's; every column other than --id, --truth and --show is one, and two are needed"
-    for sign, words in ((";", "semicolons"), ("\t", "tabs"), ("|", "bars")):
-        if len(names) == 1 and sign in names[0]:
-            message += f". The columns seem to be separated by {words}; separate them by commas"
-    return message
+    def separator_hint(self) -> str:
+        """A sentence if the file has one column that looks like several; empty otherwise."""
+        for sign, words in ((",", "commas"), ("\t", "tabs"), (";", "semicolons"), ("|", "bars")):
+            if len(self.names) == 1 and sign in self.names[0]:
+                return f". The columns seem to be separated by {words}; a .csv needs commas, and a .tsv tabs"
+        return ""
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
@@ -71,109 +69,96 @@ def listed(names: Sequence[str], most: int = 8) -> str:
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
-class Labels:
-    """Numbers labels as they are seen, or those given and no others."""
+@dataclass(frozen=True)
+class Uses:
+    """What columns are read as; a column that is not named here is not looked at.
 
-    def __init__(self, given: Sequence[str] | None) -> None:
-        self.are_given = given is not None
-        self.number: dict[str, int] = {}
-        for text in given or ():
-            if not isinstance(text, str) or not text or text in self.number:
-                raise InvalidInputError(f"the label {text!r} was given; labels are texts, not empty, and all different")
-            self.number[text] = len(self.number)
-
-    def add(self, text: str) -> int:
-        """The number of a label; a ValueError says why it cannot be one."""
-        number = self.number.get(text)
-        if number is None:
-            if "\n" in text or "\r" in text:
-                raise ValueError(
-                    f"{text[:20]!r}... goes over several lines, as no label does; is a quote never closed?"
-                )
-            if self.are_given:
-                raise ValueError(f"{text!r} is not one of the {len(self.number)} labels given")
-            if len(self.number) == MOST_LABELS:
-                raise ValueError(
-                    f"{text!r} would be label {MOST_LABELS + 1:,}; is the column no model's, to be named with "
-                    "--id or --show?"
-                )
-            number = self.number[text] = len(self.number)
-        return number
-
-    def in_order(self) -> tuple[tuple[str, ...], NDArray[np.int32]]:
-        """The labels, numbers in their order before texts in theirs; and for each number so far, and -1, its place."""
-        texts = tuple(self.number)
-        if not self.are_given:
-            texts = tuple(sorted(texts, key=lambda text: (0, int(text), text) if text.isdecimal() else (1, 0, text)))
-        place = np.full(len(texts) + 1, ABSTAINS, dtype=np.int32)
-        place[[self.number[text] for text in texts]] = np.arange(len(texts))
-        return texts, place
-
-
-class Collector:
-    """Takes record batches in and gives the table; keeps predictions in as few bytes as their labels need.
-
-    ``place`` says in words where a row of the table, counted from 0, is in the file.
+    ``needed`` columns have a value in every cell; each is given the word for its values. ``unique`` is one of them, and
+    has no value twice. ``advice`` is added where one of the ``numbers`` is something else.
     """
 
-    def __init__(self, roles: Roles, labels: Sequence[str] | None, where: str, place: Callable[[int], str]) -> None:
-        self._roles, self._where, self._place = roles, where, place
-        self._labels = Labels(labels)
+    labels: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    needed: Mapping[str, str] = field(default_factory=dict)
+    unique: str | None = None
+    advice: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """What n rows hold, columns in the order of ``Uses``.
+
+    ``codes`` (columns, n) are numbers of ``labels``, -1 where there is none; ``texts`` Arrow arrays by column;
+    ``numbers`` (n, columns).
+    """
+
+    codes: NDArray[np.signedinteger[Any]]
+    labels: tuple[str, ...]
+    texts: dict[str, Any]
+    numbers: NDArray[np.float64]
+
+
+def read_columns(
+    columns: Columns, uses: Uses, labels: Sequence[str] | None = None, progress: Progress = lambda done, whole: None
+) -> Values:
+    """Read a file whose columns were checked; labels are the values that occur, unless they are given."""
+    reader = _Reader(columns, uses, labels)
+    for batch in columns.batches(frozenset(uses.labels), progress):
+        reader.add(batch)
+    return reader.values()
+
+
+class _Reader:
+    """Takes batches in, and keeps labels in as few bytes as their number needs."""
+
+    def __init__(self, columns: Columns, uses: Uses, labels: Sequence[str] | None) -> None:
+        self._columns, self._uses, self._labels = columns, uses, Labels(labels)
         #: The numbers of values seen before, for each type of value.
         self._known: dict[Any, dict[Any, int]] = {}
-        self._predictions: list[NDArray[np.signedinteger[Any]]] = []
-        self._truth: list[NDArray[np.int32]] = []
-        self._texts: dict[str, list[Any]] = {name: [] for name in ((roles.id,) if roles.id else ()) + roles.show}
-        self._n_items = 0
+        self._codes: list[NDArray[np.signedinteger[Any]]] = []
+        self._texts: dict[str, list[Any]] = {name: [] for name in uses.texts}
+        self._numbers: list[NDArray[np.float64]] = []
+        self._n_rows = 0
 
     def add(self, batch: Any) -> None:
-        """Take in a ``pyarrow.RecordBatch`` whose columns are named as the roles are."""
-        rows = [self._numbers(name, batch.column(name)) for name in self._roles.models]
-        truth = None if self._roles.truth is None else self._numbers(self._roles.truth, batch.column(self._roles.truth))
-        if truth is not None and (truth < 0).any():
-            self._fail(self._roles.truth, int(np.argmax(truth < 0)), "the truth is missing; every item needs one")
+        codes = [self._code(name, batch.column(name)) for name in self._uses.labels]
+        self._codes.append(_stacked(codes, batch.num_rows, narrow(len(self._labels.number))))
         for name, texts in self._texts.items():
             texts.append(self._text(name, batch.column(name)))
-        if truth is not None:
-            self._truth.append(truth)
-        self._predictions.append(_stacked(rows, narrow(len(self._labels.number))))
-        self._n_items += batch.num_rows
+        numbers = np.empty((batch.num_rows, len(self._uses.numbers)))
+        for place, name in enumerate(self._uses.numbers):
+            numbers[:, place] = self._number(name, batch.column(name))
+        self._numbers.append(numbers)
+        self._n_rows += batch.num_rows
 
-    def table(self) -> ModelTable:
-        """The table of all that was taken in; the collector is empty afterwards."""
-        if self._n_items == 0:
-            raise InvalidInputError(
-                f"{self._where}: there are column names and no rows; there must be one for each item"
-            )
+    def values(self) -> Values:
+        """All that was taken in; the reader is empty afterwards."""
+        if self._n_rows == 0:
+            where = self._columns.where
+            raise InvalidInputError(f"{where}: there are column names and no rows; there must be one for each item")
         labels, place = self._labels.in_order()
-        predictions = np.empty((len(self._roles.models), self._n_items), dtype=narrow(len(labels)))
+        codes = np.empty((len(self._uses.labels), self._n_rows), dtype=narrow(len(labels)))
         first = 0
         # Taken out one by one: both copies of the whole at once would double the memory.
-        self._predictions.reverse()
-        while self._predictions:
-            part = self._predictions.pop()
-            for h, row in enumerate(part):
-                predictions[h, first : first + row.size] = place[row]
+        self._codes.reverse()
+        while self._codes:
+            part = self._codes.pop()
+            for kept, row in zip(codes, part, strict=True):
+                kept[first : first + row.size] = place[row]
             first += part.shape[1]
-        truth = place[np.concatenate(self._truth)].astype(np.int64) if self._roles.truth is not None else None
         texts = {name: pa.chunked_array(parts, pa.string()) for name, parts in self._texts.items()}
-        ids = None if self._roles.id is None else texts[self._roles.id]
-        if ids is not None:
-            self._check_ids(ids)
-        show = {name: texts[name] for name in self._roles.show}
-        return make_table(predictions, self._roles.models, labels, truth, self._where, ids, show)
+        if self._uses.unique is not None:
+            self._check_unique(self._uses.unique, texts[self._uses.unique])
+        return Values(codes, labels, texts, np.concatenate(self._numbers))
 
-    def _numbers(self, name: str, column: Any) -> NDArray[np.int32]:
+    def _code(self, name: str, column: Any) -> NDArray[np.int32]:
         """The numbers of the labels in a column; shape (rows,)."""
-        if kinds.is_null(column.type):
-            return np.full(len(column), ABSTAINS, dtype=np.int32)
         is_encoded = kinds.is_dictionary(column.type)
         kind = column.type.value_type if is_encoded else column.type
-        if not _can_be_label(kind):
-            raise InvalidInputError(
-                f"{self._where}, column {name!r}: values of type {kind} are no labels; labels "
-                "are texts or whole numbers. Name the column with --show if it is not a model's"
-            )
+        if not any(test(kind) for test in TEXTS + NUMBERS):
+            advice = "labels are texts or whole numbers. Name the column with --show if it is not a model's"
+            self._refuse(name, f"values of type {kind} are no labels; {advice}")
         encoded = column if is_encoded else column.dictionary_encode()
         values = encoded.dictionary.to_pylist()
         # The place after the last value is that of a missing one.
@@ -183,8 +168,9 @@ class Collector:
         if not known.keys() >= set(values):
             self._add_labels(name, values, index, known)
         number = np.array([*(known.get(value, ABSTAINS) for value in values), ABSTAINS], dtype=np.int32)
-        numbers: NDArray[np.int32] = number[index]
-        return numbers
+        codes: NDArray[np.int32] = number[index]
+        self._check_needed(name, codes < 0)
+        return codes
 
     def _add_labels(self, name: str, values: list[Any], index: NDArray[np.int32], known: dict[Any, int]) -> None:
         """Number those of ``values`` that are new and that ``index`` points to."""
@@ -201,76 +187,73 @@ class Collector:
         try:
             text = column.cast(pa.string())
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            self._find_not_text(name, column)
-            raise InvalidInputError(
-                f"{self._where}, column {name!r}: values of type {column.type} cannot be shown as text"
-            ) from None
-        if name == self._roles.id and (empty := np.asarray(compute.equal(text.fill_null(""), ""))).any():
-            self._fail(name, int(np.argmax(empty)), "the id is missing; every item needs one")
+            for row, value in enumerate(column.to_pylist()):
+                try:
+                    as_text(value if isinstance(value, bytes) else None)
+                except ValueError as error:
+                    self._fail(name, row, str(error))
+            self._refuse(name, f"values of type {column.type} cannot be shown as text")
+        self._check_needed(name, np.asarray(compute.equal(text.fill_null(""), "")))
         return text
 
-    def _find_not_text(self, name: str, column: Any) -> None:
-        for row, value in enumerate(column.to_pylist()):
-            try:
-                if isinstance(value, bytes):
-                    as_text(value)
-            except ValueError as error:
-                self._fail(name, row, str(error))
+    def _number(self, name: str, column: Any) -> NDArray[np.float64]:
+        if kinds.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        if kinds.is_binary(column.type) or kinds.is_large_binary(column.type):
+            column = self._text(name, column)
+        if kinds.is_string(column.type) or kinds.is_large_string(column.type):
+            column = compute.utf8_trim_whitespace(column)
+        try:
+            # Unsafe only in that large whole numbers are rounded, as all are that are learned from.
+            numbers = np.asarray(column.cast(pa.float64(), safe=False).fill_null(np.nan))
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            for row, value in enumerate(column.to_pylist()):
+                if isinstance(value, str) and not _is_number(value):
+                    self._fail(name, row, f"{value[:30]!r} is no number; {self._uses.advice}")
+            self._refuse(name, f"values of type {column.type} are no numbers; {self._uses.advice}")
+        if not np.isfinite(numbers).all():
+            row = int(np.argmin(np.isfinite(numbers)))
+            value = column[row].as_py()
+            said = "the number is missing" if value is None else f"{value!r} is no finite number"
+            self._fail(name, row, f"{said}; fill it in, or leave the row out")
+        return numbers
 
-    def _check_ids(self, ids: Any) -> None:
-        index = np.asarray(compute.rank(ids, tiebreaker="dense"))
-        _, first = np.unique(index, return_index=True)
-        if first.size < index.size:
-            is_first = np.zeros(index.size, dtype=np.bool_)
-            is_first[first] = True
-            row = int(np.argmin(is_first))
-            self._n_items = 0
-            self._fail(self._roles.id, row, f"the id {ids[row].as_py()!r} is there before; every item needs its own")
+    def _check_needed(self, name: str, missing: NDArray[np.bool_]) -> None:
+        if name in self._uses.needed and missing.any():
+            said = f"the {self._uses.needed[name]} is missing; every item needs one"
+            self._fail(name, int(np.argmax(missing)), said)
 
-    def _fail(self, name: str | None, row: int, message: str) -> None:
-        raise InvalidInputError(f"{self._where}, {self._place(self._n_items + row)}, column {name!r}: {message}")
+    def _check_unique(self, name: str, texts: Any) -> None:
+        first = np.unique(np.asarray(compute.rank(texts, tiebreaker="dense")), return_index=True)[1]
+        if first.size < len(texts):
+            row = int(np.setdiff1d(np.arange(len(texts)), first)[0])
+            said = f"the {self._uses.needed[name]} {texts[row].as_py()!r} is there before; every item needs its own"
+            self._fail(name, row - self._n_rows, said)
+
+    def _fail(self, name: str, row: int, message: str) -> NoReturn:
+        """Refuse a cell; rows are counted from those that were taken in."""
+        place = self._columns.place(self._n_rows + row)
+        raise InvalidInputError(f"{self._columns.where}, {place}, column {name!r}: {message}")
+
+    def _refuse(self, name: str, message: str) -> NoReturn:
+        """Refuse a column as a whole."""
+        raise InvalidInputError(f"{self._columns.where}, column {name!r}: {message}")
 
 
-def _stacked(rows: list[NDArray[np.int32]], kind: type[np.signedinteger[Any]]) -> NDArray[np.signedinteger[Any]]:
-    """The rows as one array of type ``kind``; in pages of its own, so that its memory is given back when it goes."""
-    shape = len(rows), rows[0].size
-    pages = mmap(-1, max(1, math.prod(shape) * np.dtype(kind).itemsize))
-    stacked: NDArray[np.signedinteger[Any]] = np.ndarray(shape, kind, pages)
+def _is_number(text: str) -> bool:
+    try:
+        pa.scalar(text).cast(pa.float64())
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _stacked(
+    rows: list[NDArray[np.int32]], n: int, kind: type[np.signedinteger[Any]]
+) -> NDArray[np.signedinteger[Any]]:
+    """The rows, n long, as one array of type ``kind``; in pages of its own, so that its memory is given back."""
+    pages = mmap(-1, max(1, len(rows) * n * np.dtype(kind).itemsize))
+    stacked: NDArray[np.signedinteger[Any]] = np.ndarray((len(rows), n), kind, pages)
     for kept, row in zip(stacked, rows, strict=True):
         kept[:] = row
     return stacked
-
-
-def _can_be_label(kind: Any) -> bool:
-    tests = (
-        kinds.is_string,
-        kinds.is_large_string,
-        kinds.is_string_view,
-        kinds.is_binary,
-        kinds.is_integer,
-        kinds.is_boolean,
-        kinds.is_floating,
-        kinds.is_null,
-    )
-    return any(test(kind) for test in tests)
-
-
-def as_text(value: object) -> str | None:
-    """The text of a label, None for none; a ValueError says why it cannot be one.
-
-    A column of whole numbers with gaps is kept as floating point by some programs, with NaN in the gaps.
-    """
-    if isinstance(value, bytes):
-        try:
-            value = value.decode()
-        except UnicodeDecodeError:
-            raise ValueError(f"{value!r} is not UTF-8; save the file as UTF-8") from None
-    if isinstance(value, float):
-        if math.isnan(value):
-            return None
-        if not value.is_integer():
-            raise ValueError(f"{value!r} is no label; labels are texts or whole numbers")
-        value = int(value)
-    if isinstance(value, bool):
-        value = str(value).lower()
-    return None if value is None or value == "" else str(value)

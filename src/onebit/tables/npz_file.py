@@ -1,4 +1,4 @@
-"""NPZ: numpy's own arrays, never pickled objects."""
+"""NPZ: numpy's own arrays, never pickled objects. They have no names of columns, so an NPZ is read as a whole."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError
-from onebit.tables.columns import Labels
+from onebit.tables.data import Data, Wanted, data_of
+from onebit.tables.formats import WITH_COLUMNS
+from onebit.tables.labels import Labels
 from onebit.tables.record import ABSTAINS, ModelTable, make_table, narrow
 
+#: The array of right labels: of the items of a table, or of examples.
 TRUTH = "y"
+#: The array of examples.
+EXAMPLES = "X"
 
 
 def read_npz(
@@ -27,7 +33,7 @@ def read_npz(
         raise InvalidInputError(f"{path.name}: an NPZ holds no ids and no texts to show; --id and --show need columns")
     if truth not in (None, TRUTH):
         raise InvalidInputError(f"{path.name}: the truth of an NPZ is its array {TRUTH!r}; give --truth {TRUTH}")
-    arrays = load_arrays(path, ["preds", "models", "labels"] + ([TRUTH] if truth else []))
+    arrays = _load(path, ["preds", "models", "labels"] + ([TRUTH] if truth else []))
     if "preds" not in arrays:
         raise InvalidInputError(f"{path.name} has no array 'preds'; it must hold the predictions, N models x n items")
     predictions = _whole(path, "preds", arrays["preds"], n_dimensions=2)
@@ -48,13 +54,43 @@ def read_npz(
         most = max(int(predictions.max()), -1 if right is None else int(right.max()))
         known = tuple(str(label) for label in range(most + 1))
     texts = tuple(Labels(known).number)
-    _check_within(path, predictions, right, models, len(texts))
+    for model, row in zip(models, predictions, strict=True):
+        _check_within(path, f"model {model!r}: the prediction", row, len(texts))
+    if right is not None:
+        _check_within(path, f"array {TRUTH!r}: the truth", right, len(texts))
     kept = predictions.astype(narrow(len(texts)))
     kept[predictions < 0] = ABSTAINS
     return make_table(kept, models, texts, right, path.name)
 
 
-def load_arrays(path: Path, wanted: list[str]) -> dict[str, NDArray[Any]]:
+def read_examples(path: Path, wanted: Wanted) -> Data:
+    """The examples in an NPZ file; see :func:`onebit.tables.data.read_data`."""
+    if wanted.text or wanted.id or wanted.show:
+        raise InvalidInputError(f"{path.name}: an NPZ has no columns; --text, --id and --show need {WITH_COLUMNS}")
+    if wanted.label not in (None, TRUTH):
+        raise InvalidInputError(f"{path.name}: the labels of an NPZ are its array {TRUTH!r}; give --label {TRUTH}")
+    names = [EXAMPLES, *([TRUTH] if wanted.label else [])]
+    arrays = _load(path, names)
+    for name in names:
+        if name not in arrays:
+            raise InvalidInputError(f"{path.name} has no array {name!r}; X are the examples and y their labels")
+    data = data_of(arrays[EXAMPLES], f"{path.name}: {EXAMPLES}")
+    return replace(data, labels=_labels(path, arrays[TRUTH], data.n_items)) if wanted.label else data
+
+
+def _labels(path: Path, y: NDArray[Any], n_items: int) -> NDArray[np.str_]:
+    if y.shape != (n_items,) or y.dtype.kind not in "iuU":
+        raise InvalidInputError(
+            f"{path.name}: y has shape {y.shape} and type {y.dtype}; it must be a text or whole number for each of "
+            f"the {n_items} examples"
+        )
+    labels = y.astype(np.str_)
+    if (labels == "").any():
+        raise InvalidInputError(f"{path.name}: y[{int(np.argmax(labels == ''))}] is empty; every row needs a label")
+    return labels
+
+
+def _load(path: Path, wanted: list[str]) -> dict[str, NDArray[Any]]:
     """The wanted arrays that a file has; InvalidInputError if it is no NPZ, or would have to be unpickled."""
     try:
         # Opened here, since numpy leaves a file open that it finds to be no NPZ.
@@ -116,22 +152,9 @@ def _models(path: Path, array: NDArray[Any] | None, n_models: int) -> tuple[str,
     return told_apart
 
 
-def _check_within(
-    path: Path,
-    predictions: NDArray[np.integer[Any]],
-    right: NDArray[np.int64] | None,
-    models: tuple[str, ...],
-    n_labels: int,
-) -> None:
-    for model, row in zip(models, predictions, strict=True):
-        if row.max() >= n_labels:
-            item = int(np.argmax(row >= n_labels))
-            raise InvalidInputError(
-                f"{path.name}, item {item}, model {model!r}: the prediction is {row[item]}, and there are {n_labels} "
-                f"labels, 0 to {n_labels - 1}"
-            )
-    if right is not None and right.max() >= n_labels:
-        item = int(np.argmax(right >= n_labels))
+def _check_within(path: Path, what: str, row: NDArray[np.integer[Any]], n_labels: int) -> None:
+    if row.max() >= n_labels:
+        item = int(np.argmax(row >= n_labels))
         raise InvalidInputError(
-            f"{path.name}: {TRUTH}[{item}] is {right[item]}, and there are {n_labels} labels, 0 to {n_labels - 1}"
+            f"{path.name}, item {item}, {what} is {row[item]}, and there are {n_labels} labels, 0 to {n_labels - 1}"
         )

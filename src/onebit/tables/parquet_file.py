@@ -2,39 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
 from onebit.errors import InvalidInputError
-from onebit.tables.columns import Collector, assign_roles
-from onebit.tables.reading import Progress
-from onebit.tables.record import ModelTable
+from onebit.tables.columns import Columns
+from onebit.tables.formats import Progress
 
 #: Cells read at a time.
 BATCH_CELLS = 2**21
 
 
-def read_parquet(
-    path: Path, id: str | None, truth: str | None, show: Sequence[str], labels: Sequence[str] | None, progress: Progress
-) -> ModelTable:
-    """The table in a Parquet file; see :func:`onebit.tables.read_table`."""
+def open_columns(path: Path) -> Columns:
+    """The columns of a Parquet file, with the types that they have there."""
     try:
-        file = arrow_parquet.ParquetFile(path)
+        names = tuple(arrow_parquet.read_schema(path).names)
     except pa.ArrowInvalid as error:
         raise InvalidInputError(f"{path.name} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
-    with file:
-        names = tuple(file.schema_arrow.names)
-        roles = assign_roles(names, id, truth, show, path.name)
-        collector = Collector(roles, labels, path.name, lambda row: f"row {row + 1}")
-        n_rows, done = file.metadata.num_rows, 0
+
+    def batches(labels: Collection[str], progress: Progress) -> Iterator[Any]:
+        done = 0
         try:
-            for batch in file.iter_batches(batch_size=max(1, BATCH_CELLS // len(names)), use_threads=False):
-                collector.add(batch)
-                done += batch.num_rows
-                progress(done, n_rows)
+            with arrow_parquet.ParquetFile(path) as file:
+                for batch in file.iter_batches(batch_size=max(1, BATCH_CELLS // len(names)), use_threads=False):
+                    yield batch
+                    done += batch.num_rows
+                    progress(done, file.metadata.num_rows)
         except pa.ArrowInvalid as error:
             raise InvalidInputError(f"{path.name} is damaged: {str(error).splitlines()[0]}") from None
-        return collector.table()
+
+    return Columns(path.name, names, batches, lambda row: f"row {row + 1}")

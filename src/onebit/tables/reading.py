@@ -1,16 +1,20 @@
-"""``read_table``: the one way in, whatever the format."""
+"""``read_table``: the one way in for tables of predictions, whatever the format."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from onebit.errors import InvalidInputError
-from onebit.tables.record import ModelTable
+from onebit.tables.formats import Progress, recognised
+from onebit.tables.record import ModelTable, make_table
 from onebit.tables.truth import check_truth
 
-#: Called with the part that has been read, and the whole: bytes of a CSV or JSONL, rows of a Parquet file.
-Progress = Callable[[int, int], None]
+if TYPE_CHECKING:
+    from onebit.tables.columns import Columns
 
 
 def read_table(
@@ -20,51 +24,68 @@ def read_table(
     truth: str | None = None,
     show: Sequence[str] = (),
     labels: Sequence[str] | None = None,
-    progress: Progress | None = None,
+    progress: Progress = lambda done, whole: None,
 ) -> ModelTable:
     """Read a table of predictions, and check all of it.
 
-    CSV (UTF-8, commas, column names first) and Parquet have one row for each item, JSONL one object; ``id``, ``truth``
-    and ``show`` name columns, and every other column is a model. An empty cell or null means that the model abstains.
-    Labels are the values that occur, unless ``labels`` are given. An NPZ holds ``preds`` (N models x n items, whole
-    numbers, negative: abstains) and may hold ``models``, ``labels`` and ``y``, which is the truth if ``truth`` is "y".
+    One row for each item (JSONL: one object); ``id``, ``truth`` and ``show`` name columns, and every other column is a
+    model. An empty cell or null means that the model abstains. Labels are the values that occur, unless ``labels`` are
+    given. An NPZ holds ``preds`` (N models x n items, whole numbers, negative: abstains) and may hold ``models``,
+    ``labels`` and ``y``, which is the truth if ``truth`` is "y". Texts are UTF-8, with column names first.
 
     A file larger than the memory can be read as long as its predictions fit, in one, two or four bytes each.
     Raises InvalidInputError, which names row and column where there is one; also if no model ever meets the truth.
     """
-    table = _read(Path(path), id, truth, show, labels, progress or (lambda done, whole: None))
+    file = Path(path)
+    with recognised(file, "a table of predictions") as kind:
+        if kind.has_columns:
+            table = _from_columns(kind.columns(file), id, truth, tuple(show), labels, progress)
+        else:
+            from onebit.tables.npz_file import read_npz
+
+            table = read_npz(file, id, truth, show, labels)
     if truth is not None:
-        check_truth(table, truth, Path(path).name)
+        check_truth(table, truth, file.name)
     return table
 
 
-def _read(
-    file: Path, id: str | None, truth: str | None, show: Sequence[str], labels: Sequence[str] | None, report: Progress
+def _from_columns(
+    columns: Columns,
+    id: str | None,
+    truth: str | None,
+    show: tuple[str, ...],
+    labels: Sequence[str] | None,
+    progress: Progress,
 ) -> ModelTable:
-    if not file.exists():
-        raise InvalidInputError(f"there is no file {file}")
-    if not file.is_file():
-        raise InvalidInputError(f"{file} is not a file")
-    if file.stat().st_size == 0:
-        raise InvalidInputError(f"{file} is empty; it must hold a table of predictions")
-    suffix = file.suffix.lower()
-    try:
-        if suffix == ".csv":
-            from onebit.tables.csv_file import read_csv
+    from onebit.tables.columns import Uses, read_columns
 
-            return read_csv(file, id, truth, show, labels, report)
-        if suffix == ".parquet":
-            from onebit.tables.parquet_file import read_parquet
+    models = _models(columns, id, truth, show)
+    coded, texts = models if truth is None else (*models, truth), show if id is None else (*show, id)
+    needed = {name: word for name, word in ((id, "id"), (truth, "truth")) if name is not None}
+    read = read_columns(columns, Uses(labels=coded, texts=texts, needed=needed, unique=id), labels, progress)
+    return make_table(
+        read.codes[: len(models)],
+        models,
+        read.labels,
+        None if truth is None else read.codes[-1].astype(np.int64),
+        columns.where,
+        None if id is None else read.texts[id],
+        {name: read.texts[name] for name in show},
+    )
 
-            return read_parquet(file, id, truth, show, labels, report)
-        if suffix == ".npz":
-            from onebit.tables.npz_file import read_npz
 
-            return read_npz(file, id, truth, show, labels)
-        if suffix == ".jsonl":
-            from onebit.tables.jsonl_file import read_jsonl
-
-            return read_jsonl(file, id, truth, show, labels, report)
-    except OSError as error:
-        raise InvalidInputError(f"{file} cannot be read: {error}") from error
-    raise InvalidInputError(f"{file} ends in {suffix or 'nothing'!r}; tables end in .csv, .parquet, .npz or .jsonl")
+def _models(columns: Columns, id: str | None, truth: str | None, show: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns that are nothing else; there must be two."""
+    columns.check([("--id", id), ("--truth", truth), *(("--show", name) for name in show)])
+    if truth is not None and truth in (id, *show):
+        raise InvalidInputError(
+            f"{columns.where}: the column {truth!r} is the truth, and --id or --show would give it to the raters"
+        )
+    models = tuple(name for name in columns.names if name not in (id, truth, *show))
+    if len(models) < 2:
+        found = "no column is" if not models else f"only the column {models[0]!r} is"
+        raise InvalidInputError(
+            f"{columns.where}: {found} a model's; every column other than --id, --truth and --show is one, and two are "
+            f"needed{columns.separator_hint()}"
+        )
+    return models

@@ -16,12 +16,26 @@ from onebit.errors import InvalidInputError
 ABSTAINS = -1
 #: Items at and above which a column is asked whether it is a model at all; fewer can be anything.
 ENOUGH_TO_TELL = 20
-#: Items whose names and texts are put into a digest at a time.
-AT_A_TIME = 65_536
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Items:
+    """What items are called and what is shown of them: Arrow arrays of texts, a tenth of the memory of tuples."""
+
+    _ids: Any = field(default=None, repr=False)
+    _show: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def item_id(self, item: int) -> str:
+        """The item's own name, or its place in the table, counted from 1, if it has none."""
+        return str(item + 1) if self._ids is None else str(self._ids[item].as_py())
+
+    def shown(self, item: int) -> dict[str, str]:
+        """What a rater is shown of an item: the columns that were asked for; an empty cell is an empty text."""
+        return {name: column[item].as_py() or "" for name, column in self._show.items()}
 
 
 @dataclass(frozen=True, eq=False)
-class ModelTable:
+class ModelTable(Items):
     """What N models say about n items.
 
     ``predictions`` (N, n) are numbers of ``labels``, or -1 where a model abstains. ``truth`` (n,) are numbers of labels
@@ -34,9 +48,6 @@ class ModelTable:
     labels: tuple[str, ...]
     truth: NDArray[np.int64] | None
     digest: str
-    #: Arrow arrays of texts, one for each item: a tuple would take ten times the memory.
-    _ids: Any = field(default=None, repr=False)
-    _show: dict[str, Any] = field(default_factory=dict, repr=False)
 
     @property
     def n_models(self) -> int:
@@ -49,23 +60,6 @@ class ModelTable:
     @property
     def n_labels(self) -> int:
         return len(self.labels)
-
-    def item_id(self, item: int) -> str:
-        """The item's own name, or its place in the table, counted from 1, if it has none."""
-        return str(item + 1) if self._ids is None else str(self._ids[item].as_py())
-
-    def shown(self, item: int) -> dict[str, str]:
-        """What a rater is shown of an item: the columns that were asked for; an empty cell is an empty text."""
-        return {name: column[item].as_py() or "" for name, column in self._show.items()}
-
-    def items_digest(self) -> str:
-        """sha256 of what ``digest`` leaves out: the items' own names, what is shown of them, and the truth."""
-        digest = hashlib.sha256(json.dumps(list(self._show)).encode())
-        for column in (self._ids, *self._show.values()):
-            for first in range(0, 0 if column is None else self.n_items, AT_A_TIME):
-                digest.update(json.dumps(column.slice(first, AT_A_TIME).to_pylist()).encode())
-        digest.update(b"" if self.truth is None else self.truth.astype("<i8").tobytes())
-        return digest.hexdigest()
 
     def accuracy(self) -> NDArray[np.float64]:
         """The share of items on which each model is right; shape (N,). Needs the truth."""
@@ -98,7 +92,8 @@ def make_table(
                 "take it out"
             )
     _check_are_models(predictions, models, len(labels), where)
-    return ModelTable(predictions, models, labels, truth, digest_of(predictions, models, labels), ids, show or {})
+    digest = digest_of(predictions, models, labels)
+    return ModelTable(predictions, models, labels, truth, digest, _ids=ids, _show=show or {})
 
 
 def digest_of(predictions: NDArray[np.signedinteger[Any]], models: tuple[str, ...], labels: tuple[str, ...]) -> str:

@@ -18,7 +18,7 @@ from typing import Any
 from onebit.errors import InvalidInputError
 from onebit.records import Setting
 from onebit.tables import ModelTable, read_table
-from onebit.web.columns import columns_of
+from onebit.tables.formats import ENDINGS, column_names
 from onebit.web.schema import FieldError, Schema, at_field, text, whole
 from onebit.web.site import Site
 
@@ -26,7 +26,7 @@ from onebit.web.site import Site
 GOLD_SHARE = 0.05
 #: What a plan is rehearsed with, so that the same choice gives the same plan.
 PLAN_SEED = 0
-_UPLOADED = re.compile(r"[0-9a-f]{32}(\.csv|\.parquet|\.npz)")
+_UPLOADED = re.compile(rf"[0-9a-f]{{32}}({'|'.join(map(re.escape, ENDINGS))})")
 
 _FRACTION: Schema = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
 _SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 0.5}
@@ -209,13 +209,13 @@ def _table(site: Site, body: Mapping[str, Any]) -> tuple[ModelTable, Mapping[int
     from onebit.study.gold import split_gold
 
     file, source = file_of(site, body), "path" if "path" in body else "upload"
-    with at_field(source):
-        names = columns_of(file)
+    with about_table(file, source):
+        names = column_names(file)
     _check_roles(names, body)
     # Right labels are read as texts, since not all need be there, and are then taken out; an image is shown as such.
     hidden = [body[role] for role in ("truth", "gold") if role in body]
     show = dict.fromkeys([*body.get("show", ()), *([body["image"]] if "image" in body else ()), *hidden])
-    with _about_table(file, source):
+    with about_table(file, source):
         table = read_table(file, id=body.get("id"), show=tuple(show), labels=body.get("labels"))
     with at_field("gold"):
         table, gold = split_gold(table, body.get("gold"), table.labels)
@@ -223,16 +223,18 @@ def _table(site: Site, body: Mapping[str, Any]) -> tuple[ModelTable, Mapping[int
 
 
 @contextmanager
-def _about_table(file: Path, source: str) -> Iterator[None]:
+def about_table(file: Path, source: str) -> Iterator[None]:
     """What is refused in here is about the table; an upload has a name that nobody knows."""
     try:
         yield
     except InvalidInputError as error:
         told = str(error)
-        raise FieldError(source, told.replace(file.name, "the table") if source == "upload" else told) from None
+        if source == "upload":
+            told = told.replace(str(file), "the table").replace(file.name, "the table")
+        raise FieldError(source, told) from None
 
 
-def _check_roles(names: list[str], body: Mapping[str, Any]) -> None:
+def _check_roles(names: tuple[str, ...], body: Mapping[str, Any]) -> None:
     """Every column that is named is there, and those with right labels are not shown."""
     roles = [(role, body[role]) for role in ("id", "truth", "image", "gold") if role in body]
     roles += [("show", name) for name in body.get("show", ())]
@@ -245,6 +247,6 @@ def _check_roles(names: list[str], body: Mapping[str, Any]) -> None:
             raise FieldError(role, f"the column {name!r} has another use too; right labels must not be shown")
 
 
-def _some(names: tuple[str, ...] | list[str], most: int = 8) -> str:
+def _some(names: tuple[str, ...], most: int = 8) -> str:
     shown = ", ".join(repr(name) for name in names[:most])
     return f"there are {shown}" + (f" and {len(names) - most:,} more" if len(names) > most else "")

@@ -12,29 +12,30 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from onebit.errors import InvalidInputError
+from onebit.tables.formats import ENDINGS, NAMES, column_names, one_of
 from onebit.web.calls import Call, Handler, Operation, limited
-from onebit.web.chosen import CHOICES, SOURCE, file_of, read_choice
-from onebit.web.columns import ENDINGS, columns_of
+from onebit.web.chosen import CHOICES, SOURCE, about_table, file_of, read_choice
 from onebit.web.limits import MOST_UPLOAD
 from onebit.web.pages import page, render, require_owner
-from onebit.web.schema import FieldError, Schema, at_field, fields, text
+from onebit.web.schema import FieldError, Schema, fields, text
 
 
 async def upload(call: Call) -> dict[str, Any]:
     """Take a table as it comes; it is never larger than allowed, on disk or in memory."""
     ending = Path(call.query["name"]).suffix.lower()
     if ending not in ENDINGS:
-        raise InvalidInputError(f"{call.query['name']!r} is no table; tables end in {', '.join(ENDINGS)}")
+        raise InvalidInputError(f"{call.query['name']!r} is no table; tables end in {one_of(ENDINGS)}")
     path = call.site.uploads / f"{uuid.uuid4().hex}{ending}"
     try:
         with path.open("wb") as file:
             async for chunk in limited(call.request, MOST_UPLOAD):
                 await run_in_threadpool(file.write, chunk)
-        columns = await run_in_threadpool(columns_of, path)
+        with about_table(path, "upload"):
+            columns = await run_in_threadpool(column_names, path)
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-    return {"upload": path.name, "columns": columns}
+    return {"upload": path.name, "columns": list(columns)}
 
 
 def naming_fields(handler: Handler) -> Handler:
@@ -52,8 +53,8 @@ def naming_fields(handler: Handler) -> Handler:
 @naming_fields
 def columns(call: Call) -> Any:
     file = file_of(call.site, call.body)
-    with at_field("path" if "path" in call.body else "upload"):
-        return {"columns": columns_of(file)}
+    with about_table(file, "path" if "path" in call.body else "upload"):
+        return {"columns": list(column_names(file))}
 
 
 @naming_fields
@@ -109,7 +110,7 @@ def create(call: Call) -> Any:
 
 def new_page(request: Request) -> Response:
     site = require_owner(request)
-    return render("new.html", most_upload=MOST_UPLOAD, folder=site.folder)
+    return render("new.html", endings=",".join(ENDINGS), formats=NAMES, folder=site.folder)
 
 
 ROUTES = [Route("/new", page(new_page))]

@@ -20,6 +20,7 @@ from typer.testing import CliRunner
 from onebit.cli.main import app
 from onebit.errors import InvalidInputError
 from onebit.tables.data import Wanted, read_data
+from onebit.tables.formats import ENDINGS
 
 runner = CliRunner()
 KINDS = ("cat", "dog", "=emu")
@@ -56,12 +57,13 @@ def write_numbers(folder: Path, suffix: str) -> Path:
     elif suffix == ".jsonl":
         path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
     else:
-        rows = [f"{r['name']},{r['a']},{r['b']},{r['kind']}" for r in table.to_pylist()]
-        path.write_text("\n".join(["name,a,b,kind", *rows]) + "\n")
+        rows = [table.column_names, *(row.values() for row in table.to_pylist())]
+        sign = "\t" if suffix == ".tsv" else ","
+        path.write_text("".join(sign.join(map(str, row)) + "\n" for row in rows))
     return path
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".jsonl", ".npz"])
+@pytest.mark.parametrize("suffix", ENDINGS)
 def test_learn_and_predict_from_every_format(tmp_path: Path, suffix: str) -> None:
     path = write_numbers(tmp_path, suffix)
     options = ["--label", "y"] if suffix == ".npz" else ["--label", "kind", "--id", "name"]
@@ -98,7 +100,7 @@ def test_learn_and_predict_from_every_format(tmp_path: Path, suffix: str) -> Non
 
 def test_all_formats_hold_the_same(tmp_path: Path) -> None:
     runs = []
-    for suffix in (".csv", ".parquet", ".jsonl", ".npz"):
+    for suffix in ENDINGS:
         options = ["--label", "y"] if suffix == ".npz" else ["--label", "kind", "--id", "name"]
         figures = learned(write_numbers(tmp_path, suffix), *options, "--budget", 60, "--out", tmp_path / f"m{suffix}")
         runs.append({key: value for key, value in figures.items() if key not in ("model", "seconds")})
@@ -137,7 +139,7 @@ def test_in_words(tmp_path: Path) -> None:
         ("a,kind\n1,x\n2,y,z\n", ["--label", "kind"], "line 3: the row has 3 columns"),
         ("a,kind\n1,x\n2,x\n", ["--label", "kind"], "two or more"),
         ("a,kind\n", ["--label", "kind"], "no rows"),
-        ("a,a,kind\n1,2,x\n", ["--label", "kind"], "more than once"),
+        ("a,a,kind\n1,2,x\n", ["--label", "kind"], "the column .a. is there 2 times"),
         ("a,kind\n1,x\n", ["--label", "sort"], "no column 'sort' .--label.; there are 'a', 'kind'"),
         ("kind\nx\ny\n", ["--label", "kind"], "no column is left"),
         ("t,kind\n!,x\n?,y\n.,x\n;,y\n", ["--label", "kind", "--text", "t"], "cannot be learned from: empty vocab"),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from starlette.testclient import TestClient
 from tests.problems import models_of_accuracy
 
@@ -55,8 +56,8 @@ def make_study(storage: str, folder: Path, name: str = "intents", **options: Any
 def make_training(storage: str, **options: Any) -> None:
     """A study that trains a classifier of messages, which say what they are about."""
     texts = np.array([f"message {item} about {LABELS[label]}" for item, label in enumerate(TRUTH)])
-    ids = tuple(f"m{item}" for item in range(len(TRUTH)))
-    examples = replace(data_of(texts), _ids=ids, _show={"text": tuple(texts.tolist())})
+    ids = pa.array([f"m{item}" for item in range(len(TRUTH))])
+    examples = replace(data_of(texts), _ids=ids)
     settings = {"protocol": "follow-up", "budget": 60, **options}
     create_learning_study(examples, "training", labels=LABELS, storage=storage, **settings).close()
 

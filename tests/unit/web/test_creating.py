@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.web.served import Served, bearer, write_table
+from tests.unit.web.served import LABELS, Served, bearer, write_table
 
+from onebit.tables.formats import ENDINGS, NAMES, one_of
 from onebit.web import creating
 
 
@@ -67,3 +69,38 @@ def test_a_table_that_is_none_is_refused_in_words(served: Served) -> None:
     response = served.post("plan", served.owner, upload=told["upload"], eps=0.1, protocol="one-shot")
     assert response.status_code == 422
     assert "row" in response.json()["error"]
+
+
+def test_the_page_names_every_format_and_takes_it(served: Served) -> None:
+    served.client.get(f"/o/{served.owner}")
+    page = served.client.get("/new").text
+    assert f"({NAMES})" in page
+    assert f'accept="{",".join(ENDINGS)}"' in page
+    for ending in ENDINGS:
+        assert "is no table" not in upload(served, b"x", name=f"table{ending}").text
+    refused = upload(served, b"x", name="table.exe")
+    assert refused.json()["error"] == f"'table.exe' is no table; tables end in {one_of(ENDINGS)}"
+
+
+def test_jsonl_becomes_a_study(served: Served) -> None:
+    rows = [{"name": f"item {i}", "a": LABELS[i % 5], "b": LABELS[i % 3]} for i in range(30)]
+    told = upload(served, "".join(json.dumps(row) + "\n" for row in rows).encode(), name="table.JSONL").json()
+    assert told["columns"] == ["name", "a", "b"]
+    body = {"upload": told["upload"], "id": "name", "eps": 0.1, "protocol": "one-shot"}
+    assert served.post("plan", served.owner, **body).json()["items"] == 30
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "says"),
+    [
+        ("t.csv", b"", "the table is empty; it must hold a table of predictions"),
+        ("t.csv", b"a,\xff\n", "the table, line 1: the column names are not UTF-8; save the file as UTF-8"),
+        ("t.parquet", b"no table", "the table cannot be read as Parquet"),
+        ("t.jsonl", b"[1]\n", "the table, line 1: every line must be one JSON object, in UTF-8"),
+    ],
+)
+def test_an_upload_that_is_no_table_is_refused_at_once(served: Served, name: str, content: bytes, says: str) -> None:
+    response = upload(served, content, name=name)
+    assert response.status_code == 422
+    assert response.json()["error"].startswith(says)
+    assert not list(served.site.uploads.iterdir())

@@ -1,0 +1,75 @@
+"""Labels: the text of one, whatever type it was kept in, and the number that stands for it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from onebit.errors import InvalidInputError
+from onebit.tables.record import ABSTAINS
+
+#: Different labels at which a table is given up: a column of ids or texts would fill the memory with them.
+MOST_LABELS = 1_000_000
+
+
+class Labels:
+    """Numbers labels as they are seen, or those given and no others."""
+
+    def __init__(self, given: Sequence[str] | None) -> None:
+        self.are_given = given is not None
+        self.number: dict[str, int] = {}
+        for text in given or ():
+            if not isinstance(text, str) or not text or text in self.number:
+                raise InvalidInputError(f"the label {text!r} was given; labels are texts, not empty, and all different")
+            self.number[text] = len(self.number)
+
+    def add(self, text: str) -> int:
+        """The number of a label; a ValueError says why it cannot be one."""
+        number = self.number.get(text)
+        if number is None:
+            if "\n" in text or "\r" in text:
+                raise ValueError(
+                    f"{text[:20]!r}... goes over several lines, as no label does; is a quote never closed?"
+                )
+            if self.are_given:
+                raise ValueError(f"{text!r} is not one of the {len(self.number)} labels given")
+            if len(self.number) == MOST_LABELS:
+                raise ValueError(
+                    f"{text!r} would be label {MOST_LABELS + 1:,}; is the column no model's, to be named with "
+                    "--id or --show?"
+                )
+            number = self.number[text] = len(self.number)
+        return number
+
+    def in_order(self) -> tuple[tuple[str, ...], NDArray[np.int32]]:
+        """The labels, numbers in their order before texts in theirs; and for each number so far, and -1, its place."""
+        texts = tuple(self.number)
+        if not self.are_given:
+            texts = tuple(sorted(texts, key=lambda text: (0, int(text), text) if text.isdecimal() else (1, 0, text)))
+        place = np.full(len(texts) + 1, ABSTAINS, dtype=np.int32)
+        place[[self.number[text] for text in texts]] = np.arange(len(texts))
+        return texts, place
+
+
+def as_text(value: object) -> str | None:
+    """The text of a label, None for none; a ValueError says why it cannot be one.
+
+    A column of whole numbers with gaps is kept as floating point by some programs, with NaN in the gaps.
+    """
+    if isinstance(value, bytes):
+        try:
+            value = value.decode()
+        except UnicodeDecodeError:
+            raise ValueError(f"{value[:30]!r} is not UTF-8; save the file as UTF-8") from None
+    if isinstance(value, float):
+        if math.isnan(value):
+            return None
+        if not value.is_integer():
+            raise ValueError(f"{value!r} is no label; labels are texts or whole numbers")
+        value = int(value)
+    if isinstance(value, bool):
+        value = str(value).lower()
+    return None if value is None or value == "" else str(value)
