@@ -156,7 +156,7 @@ def test_only_research_imports_what_its_extra_installs() -> None:
     ("module", "heavy"),
     [
         ("onebit", ["numba", "sklearn", "scipy", "rich", "typer", *sorted(EXTRA), "onebit.research"]),
-        ("onebit.cli.main", ["sklearn", *sorted(EXTRA), "onebit.research"]),
+        ("onebit.cli.main", ["sklearn", "jinja2", *sorted(EXTRA), "onebit.research"]),
     ],
 )
 def test_import_is_light(module: str, heavy: list[str]) -> None:

@@ -11,7 +11,6 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 
 from onebit.records import Setting
-from onebit.report import words
 
 
 def demo(
@@ -29,6 +28,7 @@ def demo(
     from onebit import digits
     from onebit.cli.run_folder import Source, check_folder
     from onebit.cli.running import Run
+    from onebit.report import words
 
     folder = out / f"seed-{seed}"
     check_folder(folder)

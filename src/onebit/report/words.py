@@ -26,6 +26,17 @@ def fraction(eps: float) -> str:
     return f"{math.ceil(1e4 * eps - 1e-6) / 1e4:g}"
 
 
+def duration(seconds: float) -> str:
+    """A length of time, as a person says it.
+
+    >>> duration(65), duration(600), duration(9000)
+    ('65.0 s', '10 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{seconds:.1f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
 def chosen_in_words(report: Report) -> str:
     return " and ".join(report.chosen) if report.chosen else "No model"
 

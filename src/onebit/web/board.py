@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from markupsafe import Markup
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
@@ -76,8 +75,8 @@ def _selection(overview: SelectionOverview) -> dict[str, Any]:
         "title": " and ".join(report.chosen),
         "headline": words.headline(report),
         "sentences": (words.confidence(report), words.against_the_aim(report)),
-        "eps_chart": Markup(eps_chart(report)),
-        "survivors_chart": Markup(survivors_chart(report)),
+        "eps_chart": eps_chart(report),
+        "survivors_chart": survivors_chart(report),
         "forecast": _forecast(overview),
     }
 
@@ -91,7 +90,7 @@ def _learning(overview: LearningOverview) -> dict[str, Any]:
         "headline": learning_words.headline(status),
         "sentences": (learning_words.aim(status),),
         "promised": learning_words.promised(status),
-        "accuracy_chart": Markup(learning_words.accuracy_chart(status)),
+        "accuracy_chart": learning_words.accuracy_chart(status),
     }
 
 
@@ -126,8 +125,6 @@ def rate_in_words(rate: Rate | None) -> str:
 
 
 templates.filters["rate"] = rate_in_words
-templates.filters["count"] = "{:,}".format
-templates.filters["fraction"] = words.fraction
 
 ROUTES = [
     Route("/", page(home)),

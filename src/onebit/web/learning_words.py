@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+from markupsafe import Markup
+
 from onebit.records import RunStatus
 from onebit.report.charts import step_chart
 from onebit.study.status import LearningStatus
@@ -74,10 +76,10 @@ def aim(status: LearningStatus) -> str:
     return f"{told} It ended {'when that was shown' if reached else f'because all of its {budget} were used'}."
 
 
-def accuracy_chart(status: LearningStatus) -> str:
+def accuracy_chart(status: LearningStatus) -> Markup:
     """The estimated accuracy against answers, with the interval at its end; empty before there is an estimate."""
     if not status.progress:
-        return ""
+        return Markup()
     interval = interval_of(status)
     target = status.target
     return step_chart(
@@ -85,7 +87,6 @@ def accuracy_chart(status: LearningStatus) -> str:
         [100 * accuracy for _, accuracy in status.progress],
         title="estimated accuracy in percent against answers",
         x_name="yes/no answers",
-        logarithmic=False,
         top=100,
         mark=None if target is None else (100 * target, f"asked for: {100 * target:g}%"),
         interval=None if interval is None else (100 * interval[0], 100 * interval[1]),

@@ -180,7 +180,7 @@ def test_the_json_holds_the_same() -> None:
 
 
 def test_a_chart_steps_down_from_value_to_value() -> None:
-    chart = step_chart([0, 100, 200], [100, 50, 0], title="t", x_name="answers", logarithmic=False)
+    chart = step_chart([0, 100, 200], [100, 50, 0], title="t", x_name="answers")
     line = re.findall(r'class="line" d="([^"]+)"', chart)[0]
     assert line == "M46.0 14.0H217.0V112.0H388.0V210.0"
 
@@ -194,7 +194,7 @@ def test_a_logarithmic_chart_has_room_for_zero_and_its_mark() -> None:
 
 @pytest.mark.parametrize("most", [1, 3, 7, 64, 1039, 123_456])
 def test_ticks_are_round_and_reach_the_end(most: int) -> None:
-    found = ticks(0, most)
+    found = ticks(most)
     assert found[0] == 0
     assert found[-2] < most <= found[-1]
     assert 2 <= len(found) <= 7
@@ -207,8 +207,8 @@ def test_log_ticks_enclose_their_range() -> None:
 
 
 def test_a_chart_has_room_for_an_interval_at_its_end() -> None:
-    chart = step_chart([0, 10], [20, 60], title="t", x_name="x", logarithmic=False, interval=(40, 90))
+    chart = step_chart([0, 10], [20, 60], title="t", x_name="x", interval=(40, 90))
     assert chart.count('class="interval"') == 1
     assert ">100<" in chart
-    assert ">100<" in step_chart([0, 10], [20, 60], title="t", x_name="x", logarithmic=False, top=100)
-    assert ">100<" not in step_chart([0, 10], [20, 60], title="t", x_name="x", logarithmic=False)
+    assert ">100<" in step_chart([0, 10], [20, 60], title="t", x_name="x", top=100)
+    assert ">100<" not in step_chart([0, 10], [20, 60], title="t", x_name="x")
