@@ -5,6 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.table import Table
 
+from onebit.promise import ADVICE
 from onebit.records import RunStatus
 from onebit.study.quality import Rate
 from onebit.study.status import LearningStatus, StudyStatus
@@ -31,7 +32,7 @@ def _selection_lines(found: StudyStatus) -> list[str]:
     if found.status is RunStatus.SUSPENDED:
         return [
             f"{found.name}: suspended; {found.status.value}",
-            "certified       nothing; start again with one-shot, which allows several right labels, or none",
+            f"certified       nothing; {ADVICE}",
             *_answer_lines(found),
         ]
     eps = "none yet" if found.certified_eps is None else f"{found.certified_eps:.4f}"

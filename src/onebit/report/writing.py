@@ -7,7 +7,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-from onebit import __version__
+from onebit import __version__, promise
 from onebit.report import words
 
 #: The report's templates and styles. ``common.css``, ``parts.html`` and ``chart.svg`` are for other pages as well.
@@ -24,6 +24,6 @@ def writer(*folders: Path) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"version": __version__, "words": words}
+    environment.globals |= {"version": __version__, "promise": promise, "words": words}
     environment.filters |= {"count": "{:,}".format, "fraction": words.fraction, "duration": words.duration}
     return environment

@@ -8,6 +8,7 @@ from markupsafe import Markup
 
 from onebit.records import RunStatus
 from onebit.report.charts import step_chart
+from onebit.report.words import at_most
 from onebit.study.status import LearningStatus
 
 
@@ -39,10 +40,9 @@ def title(status: LearningStatus) -> str:
 def headline(status: LearningStatus) -> str:
     """What that means, in words that need no mathematics."""
     if interval_of(status) is not None:
-        runs = f"{100 * status.delta:.3g} in 100" if status.delta >= 0.01 else f"{status.delta:.2%} of"
         return (
-            "The classifier, as it is now, is right that often on items like these. Such a statement is wrong in at "
-            f"most {runs} studies."
+            "The classifier, as it is now, is right that often on items like these. Such a statement is wrong in "
+            f"{at_most(status.delta)} studies."
         )
     if status.recent_accuracy is not None:
         return "An estimate from the last answers, without a promise. More is shown when the classifier is tested."
@@ -69,7 +69,7 @@ def aim(status: LearningStatus) -> str:
     is_over = status.status is not RunStatus.RUNNING
     if status.target is None:
         return f"It learned from all of its {budget}." if is_over else f"It learns from at most {budget}."
-    told = f"Asked for was: right on at least {100 * status.target:.4g}% of items."
+    told = f"The aim is: right on at least {100 * status.target:.4g}% of items."
     if not is_over:
         return f"{told} It goes on until that is shown, or {budget} are used."
     reached = status.status is RunStatus.COMPLETE

@@ -87,7 +87,13 @@ def test_the_page_says_what_was_shown() -> None:
     assert "a = a2 (they predict the same)" in text
     assert "Full labels · by its theorem 9,000 labels" in text
     assert "onebit verify DIR" in text
-    for title in ("What is promised", "What is not promised", "What was assumed", "How to verify it"):
+    for title in (
+        "What is promised",
+        "What is not promised",
+        "What was assumed",
+        "What the run shows",
+        "How to verify it",
+    ):
         assert title in text
 
 
@@ -111,7 +117,7 @@ def test_a_budget_that_ran_out_is_told_as_what_was_shown() -> None:
     text = read(BUDGET).text
     assert "Within 0.031 of the best" in text
     assert (
-        "What is shown so far is: within 0.031. The run ended there because the budget of 345 answers was used" in text
+        "So far it is shown to be within 0.031. The run ended there because the budget of 345 answers was used" in text
     )
     assert not re.search(r"fail|succe|unfortunately|only|certified shown", text.split("What it cost")[0], re.IGNORECASE)
     assert "shown so far" in text
@@ -127,17 +133,18 @@ def test_a_budget_that_ran_out_is_told_as_what_was_shown() -> None:
             "Nothing is certified: raters accepted two labels of one item too often",
         ),
         ({"status": "suspended"}, "Nothing: what this way of asking assumes was found not to hold."),
-        ({}, "had the raters judged every model's label on every one of the 1,200 items of this table"),
+        ({}, "if raters judged every model's label on each of the 1,200 items of this table"),
         ({}, "does not depend on when they are asked, and who is asked does not depend on how the study stands"),
-        ({}, "“Can't tell” (4 of 345 answers, 1.2%) counts as “not a yes” to that label, and says nothing about"),
-        ({"setting": Setting(eps=0.02, seed=7)}, "7, was given by whoever started the run. The statement holds only"),
+        ({}, "“Can't tell” counts as “not a yes” to that label, and says nothing about other labels"),
+        ({}, "“Can't tell” was 4 of 345 answers (1.2%)"),
+        ({"setting": Setting(eps=0.02, seed=7)}, "7, was given by whoever started the run. The promise holds only"),
         ({"setting": Setting(eps=0.02, seed_given=False)}, "came from the operating system when the run was created"),
         (
             {"setting": Setting(eps=0.02, protocol="follow-up"), "n_checks": 30, "n_contradicted": 1},
             "checked by one more question about 30 items, and contradicted at 1",
         ),
         ({"setting": Setting(eps=0.02, protocol="follow-up", exhaustive=True)}, "it is one of the labels"),
-        ({"setting": Setting(eps=0.02, protocol="follow-up")}, "This was not tested: after a yes, no other label"),
+        ({"setting": Setting(eps=0.02, protocol="follow-up")}, "was not tested: after a yes, no other label"),
         ({"simulated": True}, "“Best” means: right most often on the 1,200 items of this table."),
         ({"setting": Setting(eps=0.02, protocol="labels")}, "the one that raters give it"),
         ({"setting": Setting(eps=0.02, f_no=0.1)}, "the majority's) is no to a right label at most 10.0% of the time"),
