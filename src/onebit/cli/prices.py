@@ -1,4 +1,4 @@
-"""What other ways to choose would cost, as far as it is known."""
+"""What other ways to choose would have cost on the same table, by simulation where the right labels are known."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from onebit.learners.paper.schedule import full_information_rounds, uniform_rounds
 from onebit.log.recorder import Recorder
 from onebit.raters import SimulatedRater
 from onebit.records import RunStatus, Setting
@@ -15,18 +14,7 @@ from onebit.study.all_labels import AllLabels
 from onebit.study.learners import build_selection
 from onebit.tables import ModelTable
 
-BY_THEOREM = "enough for any data, by its theorem"
 SIMULATED = "simulated, the same stopping rule"
-
-
-def theorem_prices(table: ModelTable, n_labels: int, setting: Setting) -> tuple[Price, ...]:
-    """What theorems ask for before anything is seen."""
-    guesses = uniform_rounds(n_labels, table.n_models, setting.eps, setting.delta)
-    labelled = full_information_rounds(table.n_models, setting.eps, setting.delta)
-    return (
-        Price("Uniform guesses", guesses, "answers", BY_THEOREM),
-        Price("Full labels", labelled, "labels", BY_THEOREM),
-    )
 
 
 def measured_labels(table: ModelTable, n_labels: int, setting: Setting) -> tuple[Price, ...]:

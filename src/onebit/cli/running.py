@@ -14,7 +14,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.status import Status as RichStatus
 
 from onebit.cli.outcome import figures, make_report
-from onebit.cli.prices import measured_guesses, measured_labels, theorem_prices
+from onebit.cli.prices import measured_guesses, measured_labels
 from onebit.cli.run_folder import LOG, Source, write_report, write_source
 from onebit.cli.terminal import TerminalRater
 from onebit.errors import InvalidInputError
@@ -144,9 +144,9 @@ def run_report(
 
 
 def _prices(table: ModelTable, n_labels: int, setting: Setting) -> tuple[Price, ...]:
-    """What the others would have cost here if the truth is known, and otherwise what their theorems ask for."""
+    """What the others would have cost on this table; nothing where that cannot be measured."""
     if table.truth is None or table.predictions.size > MOST_TO_SIMULATE:
-        return theorem_prices(table, n_labels, setting)
+        return ()
     prices = measured_guesses(table, n_labels, setting)
     if setting.protocol != "labels":
         prices += measured_labels(table, n_labels, setting)

@@ -34,7 +34,7 @@ REPORT = Report(
     seconds=65.0,
     course=(Point(100, 5, 0.3), Point(200, 4, 0.08), Point(345, 3, 0.0192)),
     leaderboard=(Entry(("b<est>",), 0.0), Entry(("a", "a2"), 0.0171), Entry(("c",), None), Entry(("d",), None)),
-    prices=(Price("Full labels", 9000, "labels", "by its theorem"),),
+    prices=(Price("Full labels", 9000, "labels", "simulated"),),
 )
 BUDGET = replace(REPORT, status="budget", certified_eps=0.031, reason="the budget of 345 answers was used")
 
@@ -85,7 +85,7 @@ def test_the_page_says_what_was_shown() -> None:
     assert "if this model is the best, it is ahead of the chosen one by at most 0.0171" in text
     assert "2 models shown not to be the best" in text
     assert "a = a2 (they predict the same)" in text
-    assert "Full labels · by its theorem 9,000 labels" in text
+    assert "Full labels · simulated 9,000 labels" in text
     assert "onebit verify DIR" in text
     for title in (
         "What is promised",
