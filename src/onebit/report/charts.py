@@ -23,7 +23,7 @@ def eps_chart(report: Report) -> Markup:
         [1.0, *(point.certified_eps for point in report.course)],
         title="certified eps against answers",
         logarithmic=True,
-        mark=(report.setting.eps, f"asked for: {words.fraction(report.setting.eps)}"),
+        mark=(report.setting.eps, f"aim: {words.fraction(report.setting.eps)}"),
     )
 
 

@@ -152,12 +152,12 @@ def _checks(report: Report) -> str:
     if report.n_checks == 0:
         return "One label per item was not tested: after a yes, no other label was asked about any item."
     told = (
-        f"One label per item was checked by one more question about {report.n_checks:,} items, and contradicted at "
-        f"{report.n_contradicted:,}"
+        f"One label per item was checked by one more question about {report.n_checks:,} items; "
+        f"{report.n_contradicted:,} of them contradicted it"
     )
     if report.status == "suspended":
         return f"{told}: too often."
     return (
-        f"{told}. Checks find gross violations: where one item in ten breaks it, thirty checks miss it more than once "
-        "in three times."
+        f"{told}. Checks find gross violations only: if one item in ten breaks it, thirty checks miss this more than "
+        "one time in three."
     )

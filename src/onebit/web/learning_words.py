@@ -64,12 +64,12 @@ def promised(status: LearningStatus) -> tuple[str, ...]:
 
 
 def aim(status: LearningStatus) -> str:
-    """What was asked for, and why it ended if it did."""
+    """What the aim is, and why the training ended if it did."""
     budget = f"{status.budget:,} answers"
     is_over = status.status is not RunStatus.RUNNING
     if status.target is None:
         return f"It learned from all of its {budget}." if is_over else f"It learns from at most {budget}."
-    told = f"The aim is: right on at least {100 * status.target:.4g}% of items."
+    told = f"The aim is to be right on at least {100 * status.target:.4g}% of items."
     if not is_over:
         return f"{told} It goes on until that is shown, or {budget} are used."
     reached = status.status is RunStatus.COMPLETE
@@ -88,6 +88,6 @@ def accuracy_chart(status: LearningStatus) -> Markup:
         title="estimated accuracy in percent against answers",
         x_name="yes/no answers",
         top=100,
-        mark=None if target is None else (100 * target, f"asked for: {100 * target:g}%"),
+        mark=None if target is None else (100 * target, f"aim: {100 * target:g}%"),
         interval=None if interval is None else (100 * interval[0], 100 * interval[1]),
     )

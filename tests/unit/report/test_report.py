@@ -141,7 +141,7 @@ def test_a_budget_that_ran_out_is_told_as_what_was_shown() -> None:
         ({"setting": Setting(eps=0.02, seed_given=False)}, "came from the operating system when the run was created"),
         (
             {"setting": Setting(eps=0.02, protocol="follow-up"), "n_checks": 30, "n_contradicted": 1},
-            "checked by one more question about 30 items, and contradicted at 1",
+            "checked by one more question about 30 items; 1 of them contradicted it",
         ),
         ({"setting": Setting(eps=0.02, protocol="follow-up", exhaustive=True)}, "it is one of the labels"),
         ({"setting": Setting(eps=0.02, protocol="follow-up")}, "was not tested: after a yes, no other label"),
