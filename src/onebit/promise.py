@@ -9,6 +9,11 @@ from __future__ import annotations
 
 from onebit.records import Setting
 
+#: What no certificate says.
+ABOUT_PAIRS = (
+    "Anything about two models of which neither is the best. A bound in the leaderboard begins with “if this model is "
+    "the best”. It says nothing if the model is not the best."
+)
 #: What to do where follow-up was suspended.
 ADVICE = "start again with one-shot, which allows several right labels per item, or none"
 
@@ -54,10 +59,8 @@ def best_means(setting: Setting, n_items: int | None, simulated: bool = False) -
 
 
 def not_promised(setting: Setting, simulated: bool = False) -> list[str]:
-    """What nobody may conclude."""
+    """What nobody may conclude, besides ``ABOUT_PAIRS``."""
     told = [
-        "Anything about two models of which neither is the best. A bound in the leaderboard begins with “if this model "
-        "is the best”. It says nothing if the model is not the best.",
         "That the chosen model is good. It is compared with the other models of the table, and all may be poor.",
         "That it is the best elsewhere, or on next month's data.",
     ]

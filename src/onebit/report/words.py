@@ -126,7 +126,8 @@ def not_promised(report: Report) -> list[str]:
     """What a reader may not conclude."""
     if report.status == "suspended":
         return ["Anything about any of the models."]
-    return promise.not_promised(report.setting, report.simulated)
+    pairs = [promise.ABOUT_PAIRS] if report.learner == "certified" else []
+    return [*pairs, *promise.not_promised(report.setting, report.simulated)]
 
 
 def found(report: Report) -> list[str]:

@@ -170,6 +170,12 @@ def test_what_is_said_in_each_case(change: dict[str, object], says: str) -> None
     assert says in read(replace(REPORT, **change)).text  # type: ignore[arg-type]
 
 
+def test_what_certificates_do_not_say_is_told_of_certificates_alone() -> None:
+    paper = replace(REPORT, learner="paper", survivors=None, leaderboard=(), course=())
+    assert "Anything about two models" in read(REPORT).text
+    assert "Anything about two models" not in read(paper).text
+
+
 def test_bounds_are_rounded_up() -> None:
     assert words.fraction(0.01001) == "0.0101"
     assert words.points(0.01001) == "1.01"
