@@ -13,7 +13,6 @@ from rich.table import Table
 from onebit.cli.select import run_selection
 from onebit.cli.source import Source
 from onebit.records import Setting
-from onebit.report import words
 
 
 def demo(
@@ -29,6 +28,7 @@ def demo(
     """
     # Imported here: scikit-learn takes a second that --help should not.
     from onebit import digits
+    from onebit.report import words
     from onebit.study.folder import PAGE, StudyFolder
 
     folder = out / f"seed-{seed}"

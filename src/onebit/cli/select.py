@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def select(
-    table: Annotated[Path, typer.Argument(help=f"Predictions: {NAMES}; one row an item, one column a model.")],
+    table: Annotated[Path, typer.Argument(help=f"Predictions: {NAMES}; one row per item, one column per model.")],
     eps: Annotated[float, typer.Option(help="How far the chosen model may be from the best.")] = 0.01,
     delta: Annotated[float, typer.Option(help="Probability with which the guarantee may fail.")] = 0.05,
     protocol: Annotated[
@@ -49,7 +49,7 @@ def select(
     ] = None,
     labels: Annotated[
         Path | None,
-        typer.Option(help="Text file with the labels, one a line; without it they are those seen.", show_default=False),
+        typer.Option(help="Text file with the labels, one per line; by default those seen.", show_default=False),
     ] = None,
     error_rates: Annotated[
         str | None,
@@ -60,7 +60,7 @@ def select(
         ),
     ] = None,
     exhaustive: Annotated[bool, typer.Option("--exhaustive", help=EXHAUSTIVE_HELP)] = False,
-    budget: Annotated[int | None, typer.Option(help="Most answers to ask for.", show_default=False)] = None,
+    budget: Annotated[int | None, typer.Option(help="Maximum number of answers.", show_default=False)] = None,
     seed: Annotated[int | None, typer.Option(help=SEED_HELP, show_default=False)] = None,
     out: Annotated[
         Path | None,
@@ -70,8 +70,8 @@ def select(
 ) -> None:
     """Choose the best model of a table, within eps, by yes/no answers.
 
-    With --truth raters are simulated; otherwise you are asked: y, n, space for "can't tell", backspace takes back, q
-    quits. Every answer is kept in the folder --out, and the same command goes on where it stopped.
+    With --truth raters are simulated; otherwise you are asked: y, n, space for "can't tell", backspace to undo, q to
+    quit. Every answer is kept in the folder --out, and the same command goes on where it stopped.
     """
     setting = make_setting(eps, delta, protocol, population, budget, seed, error_rates, exhaustive)
     name = check_learner(learner, setting)

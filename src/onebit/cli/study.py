@@ -68,7 +68,7 @@ Seed = Annotated[int | None, typer.Option(help=SEED_HELP, show_default=False)]
 @app.command()
 def create(
     name: Name,
-    table: Annotated[Path, typer.Argument(help=f"Predictions: {NAMES}; one column a model.")],
+    table: Annotated[Path, typer.Argument(help=f"Predictions: {NAMES}; one column per model.")],
     storage: Storage = None,
     eps: Annotated[float, typer.Option(help="How far the chosen model may be from the best.")] = 0.01,
     delta: Annotated[float, typer.Option(help="Probability with which the guarantee may fail.")] = 0.05,
@@ -78,7 +78,7 @@ def create(
     id: Id = None,
     show: Show = None,
     labels: Annotated[
-        Path | None, typer.Option(help="Text file with the labels, one a line.", show_default=False)
+        Path | None, typer.Option(help="Text file with the labels, one per line.", show_default=False)
     ] = None,
     descriptions: Descriptions = None,
     instructions: Instructions = None,
@@ -93,7 +93,7 @@ def create(
         ),
     ] = None,
     exhaustive: Annotated[bool, typer.Option("--exhaustive", help=EXHAUSTIVE_HELP)] = False,
-    budget: Annotated[int | None, typer.Option(help="Most answers to ask for.", show_default=False)] = None,
+    budget: Annotated[int | None, typer.Option(help="Maximum number of answers.", show_default=False)] = None,
     overlap: Overlap = 1,
     lease: Lease = 60.0,
     gold: GoldColumn = None,
@@ -186,7 +186,7 @@ def answer(
     rater: Annotated[str | None, typer.Option(help="Your name.  [default: your user name]", show_default=False)] = None,
     storage: Storage = None,
 ) -> None:
-    """Answer questions at the terminal: y, n, space for "can't tell", backspace takes back, q quits."""
+    """Answer questions at the terminal: y, n, space for "can't tell", backspace to undo, q to quit."""
     from onebit.study.opening import load_study
 
     with load_study(name, storage=storage) as study:

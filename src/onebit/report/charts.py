@@ -3,44 +3,40 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from html import escape
+from collections.abc import Sequence
+from typing import Any
+
+from markupsafe import Markup
 
 from onebit.report import words
 from onebit.report.record import Report
+from onebit.report.writing import writer
 
-#: The size of a chart in its own units: about a phone's width, so that its text is read there at its own size.
-WIDTH, HEIGHT = 400, 250
-LEFT, RIGHT, TOP, BOTTOM = 46, 12, 14, 40
-
-Scale = Callable[[float], float]
+#: Where the axes end, in a chart of 400 by 250: about a phone's width, so that its text is read there at its own size.
+LEFT, RIGHT, TOP, FOOT = 46, 388, 14, 210
 
 
-def eps_chart(report: Report) -> str:
+def eps_chart(report: Report) -> Markup:
     """Certified eps against answers; empty before there is a point to draw."""
-    if not report.course or report.course[-1].answers == 0:
-        return ""
-    return step_chart(
-        [0, *(point.answers for point in report.course)],
+    return _course(
+        report,
         [1.0, *(point.certified_eps for point in report.course)],
         title="certified eps against answers",
-        x_name=words.asked_for(report),
         logarithmic=True,
-        mark=(report.setting.eps, f"asked for: {words.fraction(report.setting.eps)}"),
+        mark=(report.setting.eps, f"aim: {words.fraction(report.setting.eps)}"),
     )
 
 
-def survivors_chart(report: Report) -> str:
+def survivors_chart(report: Report) -> Markup:
     """How many models may be the best against answers; empty before there is a point to draw."""
+    heights = [report.n_models, *(point.survivors for point in report.course)]
+    return _course(report, heights, title="models that may be the best against answers")
+
+
+def _course(report: Report, y: Sequence[float], **given: Any) -> Markup:
     if not report.course or report.course[-1].answers == 0:
-        return ""
-    return step_chart(
-        [0, *(point.answers for point in report.course)],
-        [report.n_models, *(point.survivors for point in report.course)],
-        title="models that may be the best against answers",
-        x_name=words.asked_for(report),
-        logarithmic=False,
-    )
+        return Markup()
+    return step_chart([0, *(point.answers for point in report.course)], y, x_name=words.asked_for(report), **given)
 
 
 def step_chart(
@@ -49,85 +45,56 @@ def step_chart(
     *,
     title: str,
     x_name: str,
-    logarithmic: bool,
+    logarithmic: bool = False,
     top: float = 0,
     mark: tuple[float, str] | None = None,
     interval: tuple[float, float] | None = None,
-) -> str:
+) -> Markup:
     """A line that keeps its height until the next value; the axis goes up to ``top`` at least.
 
     ``mark`` is a height to draw a line at, and its name; ``interval`` is drawn at the end, from low to high.
     """
     heights = [*y, top, *((mark[0],) if mark else ()), *(interval or ())]
-    x_ticks = ticks(0, max(x))
-    y_ticks = log_ticks(min(v for v in heights if v > 0), max(heights)) if logarithmic else ticks(0, max(heights))
-    across, up = _across(x_ticks[-1]), _up(y_ticks[0], y_ticks[-1], logarithmic)
-    parts = [
-        f'<svg class="chart" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{escape(title)}">',
-        *(_grid_line(up(v), _number(v)) for v in y_ticks),
-        *(_x_tick(across(v), _number(v), v == x_ticks[-1]) for v in x_ticks),
-        _text((LEFT + WIDTH - RIGHT) / 2, HEIGHT - 6, "middle", escape(x_name)),
-    ]
-    if mark:
-        level = up(mark[0])
-        parts.append(f'<line class="mark" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{level:.1f}" y2="{level:.1f}"/>')
-        parts.append(f'<text class="mark-name" x="{LEFT + 6}" y="{level - 6:.1f}">{escape(mark[1])}</text>')
-    # A logarithmic axis has no place for 0, so the line goes to the foot of the chart.
-    places = [(across(a), up(max(b, y_ticks[0]))) for a, b in zip(x, y, strict=True)]
-    line = f"M{places[0][0]:.1f} {places[0][1]:.1f}" + "".join(f"H{a:.1f}V{b:.1f}" for a, b in places[1:])
-    foot = HEIGHT - BOTTOM
-    parts.append(f'<path class="area" d="{line}V{foot}H{places[0][0]:.1f}Z"/>')
-    parts.append(f'<path class="line" d="{line}"/>')
-    if interval:
-        parts.append(_interval(places[-1][0], *map(up, interval)))
-    parts.append(f'<circle class="end" cx="{places[-1][0]:.1f}" cy="{places[-1][1]:.1f}" r="4"/></svg>')
-    return "".join(parts)
+    x_ticks = ticks(max(x))
+    y_ticks = log_ticks(min(v for v in heights if v > 0), max(heights)) if logarithmic else ticks(max(heights))
+    least, most = y_ticks[0], y_ticks[-1]
 
+    def across(v: float) -> float:
+        return round(LEFT + (RIGHT - LEFT) * v / x_ticks[-1], 1)
 
-def _interval(place: float, low: float, high: float) -> str:
-    """A bar with two ends."""
-    left, right = place - 6, min(place + 6, WIDTH - 1)
-    ends = "".join(f"M{left:.1f} {height:.1f}H{right:.1f}" for height in (low, high))
-    return f'<path class="interval" d="M{place:.1f} {low:.1f}V{high:.1f}{ends}"/>'
+    def up(v: float) -> float:
+        # A logarithmic axis has no place for 0, so it goes to the foot of the chart.
+        share = math.log(max(v, least) / least) / math.log(most / least) if logarithmic else v / most
+        return round(FOOT - (FOOT - TOP) * share, 1)
 
-
-def _across(most: float) -> Scale:
-    return lambda v: LEFT + (WIDTH - LEFT - RIGHT) * v / most
-
-
-def _up(least: float, most: float, logarithmic: bool) -> Scale:
-    room = HEIGHT - TOP - BOTTOM
-    if logarithmic:
-        return lambda v: TOP + room * (1 - math.log(v / least) / math.log(most / least))
-    return lambda v: TOP + room * (1 - (v - least) / (most - least))
-
-
-def _grid_line(height: float, name: str) -> str:
-    return f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{height:.1f}" y2="{height:.1f}"/>' + _text(
-        LEFT - 6, height + 4, "end", name
+    places = [(across(a), up(b)) for a, b in zip(x, y, strict=True)]
+    template = writer().get_template("chart.svg")
+    svg = template.render(
+        {"left": LEFT, "right": RIGHT, "foot": FOOT},
+        title=title,
+        x_name=x_name,
+        rows=[(up(v), _number(v)) for v in y_ticks],
+        columns=[(across(v), _number(v)) for v in x_ticks],
+        mark=mark and (up(mark[0]), mark[1]),
+        line=f"M{places[0][0]} {places[0][1]}" + "".join(f"H{a}V{b}" for a, b in places[1:]),
+        interval=interval and tuple(map(up, interval)),
+        begin=places[0][0],
+        end=places[-1],
     )
+    return Markup(svg)
 
 
-def _x_tick(place: float, name: str, is_last: bool) -> str:
-    anchor = "end" if is_last else "middle"
-    return _text(place + (RIGHT if is_last else 0), HEIGHT - BOTTOM + 17, anchor, name)
+def ticks(most: float, about: int = 4) -> list[float]:
+    """Round numbers from 0 to the first at or above ``most``.
 
-
-def _text(x: float, y: float, anchor: str, text: str) -> str:
-    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{text}</text>'
-
-
-def ticks(least: float, most: float, about: int = 4) -> list[float]:
-    """Round numbers from ``least`` to the first at or above ``most``.
-
-    >>> ticks(0, 1039)
+    >>> ticks(1039)
     [0, 500, 1000, 1500]
     """
-    step = max((most - least) / about, 1)
+    step = max(most / about, 1)
     size = 10.0 ** math.floor(math.log10(step))
     # Whole numbers only: what is counted here are answers and models.
     step = math.ceil(next(size * k for k in (1, 2, 2.5, 5, 10) if size * k >= step))
-    return [least + k * step for k in range(math.ceil((most - least) / step) + 1)]
+    return [k * step for k in range(math.ceil(most / step) + 1)]
 
 
 def log_ticks(least: float, most: float) -> list[float]:

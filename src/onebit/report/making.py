@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from onebit import promise
 from onebit.records import Closing, Population, RunStatus, Setting
 from onebit.report import words
 from onebit.report.record import Entry, Point, Price, Report
@@ -97,7 +98,7 @@ def make_report(
         cant_tell=result.n_cant_tell if is_certified else 0,
         survivors=candidates.n_left(result.survivors) if is_certified else None,
         certified_eps=eps,
-        promise=words.promise(setting, n_items, simulated)
+        promise=promise.in_full(setting, n_items, simulated)
         if is_certified
         else result.promise.replace("achieved_eps", "certified_eps"),
         seconds=round(seconds, 3),
@@ -118,6 +119,7 @@ def _suspended(report: Report) -> Report:
         report,
         status="suspended",
         reason=words.why_suspended(report),
+        promise=promise.suspended(report.setting),
         chosen=(),
         survivors=None,
         certified_eps=None,

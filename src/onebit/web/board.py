@@ -8,7 +8,6 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from onebit.report import words
 from onebit.study.quality import Rate
 from onebit.web.pages import page, render, require_owner, templates
 from onebit.web.room import Room
@@ -67,8 +66,6 @@ def rate_in_words(rate: Rate | None) -> str:
 
 
 templates.filters["rate"] = rate_in_words
-templates.filters["count"] = "{:,}".format
-templates.filters["fraction"] = words.fraction
 
 ROUTES = [
     Route("/", page(home)),

@@ -56,7 +56,7 @@ AIM: dict[str, Schema] = {
     "eps": {**_FRACTION, "default": 0.01},
     "delta": {**_FRACTION, "default": 0.05},
     "protocol": text(20, enum=["one-shot", "follow-up", "labels"], description="how to ask; it must be given"),
-    "budget": whole(1, 10**9, description="most answers to ask for"),
+    "budget": whole(1, 10**9, description="maximum number of answers"),
     "exhaustive": {
         "type": "boolean",
         "default": False,

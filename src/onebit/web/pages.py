@@ -1,4 +1,4 @@
-"""The pages, written by Jinja2 with everything escaped."""
+"""The pages: how they are written, the rater's, and the ways in."""
 
 from __future__ import annotations
 
@@ -8,27 +8,19 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from onebit import __version__, report
 from onebit.errors import OnebitError
+from onebit.report.writing import TEMPLATES, writer
 from onebit.web.access import LINK_DAYS, UnknownLinkError
 from onebit.web.calls import COOKIE, ForbiddenError, identify, status_of
 from onebit.web.shield import POLICY_FOR_FILES
 from onebit.web.site import NoSuchStudyError, Site
 
-templates = Environment(
-    loader=FileSystemLoader(Path(__file__).with_name("templates")),
-    autoescape=True,
-    undefined=StrictUndefined,
-    trim_blocks=True,
-    lstrip_blocks=True,
-)
-templates.globals["version"] = __version__
+templates = writer(Path(__file__).with_name("templates"))
 
 
 def day(moment: str) -> str:
@@ -124,7 +116,7 @@ def require_owner(request: Request) -> Site:
 
 async def common_style(request: Request) -> Response:
     """The style that the pages share with the report, so it lies with the report."""
-    return FileResponse(Path(report.__file__).with_name("common.css"))
+    return FileResponse(TEMPLATES / "common.css")
 
 
 ROUTES = [

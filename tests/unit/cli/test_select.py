@@ -180,7 +180,7 @@ def test_raters_who_err_are_simulated_as_they_are_allowed_for(tmp_path: Path) ->
     path, _ = write_table(tmp_path)
     told = selected(path, "--eps", 0.2, "--error-rates", "0.1,0.05")
     assert told["chosen"] == "best"
-    assert "no model is right more often than the chosen one" in told["promise"]
+    assert "No model is right more often than the chosen one" in told["promise"]
 
 
 def test_identical_models_are_certified_at_once(tmp_path: Path) -> None:

@@ -165,6 +165,8 @@ def test_cant_tell_and_nothing_to_take_back(votes: tuple[Path, dict[str, str]], 
     figures = json.loads((tmp_path / "votes" / "report.json").read_text())
     assert figures["cant_tell"] == 1
     assert figures["excess"] is None
+    # What others would have cost is told only where it was measured on this table.
+    assert figures["prices"] == []
 
 
 def test_a_second_process_is_told_that_the_run_is_open(votes: tuple[Path, dict[str, str]]) -> None:

@@ -34,7 +34,7 @@ REPORT = Report(
     seconds=65.0,
     course=(Point(100, 5, 0.3), Point(200, 4, 0.08), Point(345, 3, 0.0192)),
     leaderboard=(Entry(("b<est>",), 0.0), Entry(("a", "a2"), 0.0171), Entry(("c",), None), Entry(("d",), None)),
-    prices=(Price("Full labels", 9000, "labels", "by its theorem"),),
+    prices=(Price("Full labels", 9000, "labels", "simulated"),),
 )
 BUDGET = replace(REPORT, status="budget", certified_eps=0.031, reason="the budget of 345 answers was used")
 
@@ -85,9 +85,15 @@ def test_the_page_says_what_was_shown() -> None:
     assert "if this model is the best, it is ahead of the chosen one by at most 0.0171" in text
     assert "2 models shown not to be the best" in text
     assert "a = a2 (they predict the same)" in text
-    assert "Full labels · by its theorem 9,000 labels" in text
+    assert "Full labels · simulated 9,000 labels" in text
     assert "onebit verify DIR" in text
-    for title in ("What is promised", "What is not promised", "What was assumed", "How to verify it"):
+    for title in (
+        "What is promised",
+        "What is not promised",
+        "What was assumed",
+        "What the run shows",
+        "How to verify it",
+    ):
         assert title in text
 
 
@@ -111,7 +117,7 @@ def test_a_budget_that_ran_out_is_told_as_what_was_shown() -> None:
     text = read(BUDGET).text
     assert "Within 0.031 of the best" in text
     assert (
-        "What is shown so far is: within 0.031. The run ended there because the budget of 345 answers was used" in text
+        "So far it is shown to be within 0.031. The run ended there because the budget of 345 answers was used" in text
     )
     assert not re.search(r"fail|succe|unfortunately|only|certified shown", text.split("What it cost")[0], re.IGNORECASE)
     assert "shown so far" in text
@@ -127,17 +133,18 @@ def test_a_budget_that_ran_out_is_told_as_what_was_shown() -> None:
             "Nothing is certified: raters accepted two labels of one item too often",
         ),
         ({"status": "suspended"}, "Nothing: what this way of asking assumes was found not to hold."),
-        ({}, "had the raters judged every model's label on every one of the 1,200 items of this table"),
+        ({}, "if raters judged every model's label on each of the 1,200 items of this table"),
         ({}, "does not depend on when they are asked, and who is asked does not depend on how the study stands"),
-        ({}, "“Can't tell” (4 of 345 answers, 1.2%) counts as “not a yes” to that label, and says nothing about"),
-        ({"setting": Setting(eps=0.02, seed=7)}, "7, was given by whoever started the run. The statement holds only"),
+        ({}, "“Can't tell” counts as “not a yes” to that label, and says nothing about other labels"),
+        ({}, "“Can't tell” was 4 of 345 answers (1.2%)"),
+        ({"setting": Setting(eps=0.02, seed=7)}, "7, was given by whoever started the run. The promise holds only"),
         ({"setting": Setting(eps=0.02, seed_given=False)}, "came from the operating system when the run was created"),
         (
             {"setting": Setting(eps=0.02, protocol="follow-up"), "n_checks": 30, "n_contradicted": 1},
-            "checked by one more question about 30 items, and contradicted at 1",
+            "checked by one more question about 30 items; 1 of them contradicted it",
         ),
         ({"setting": Setting(eps=0.02, protocol="follow-up", exhaustive=True)}, "it is one of the labels"),
-        ({"setting": Setting(eps=0.02, protocol="follow-up")}, "This was not tested: after a yes, no other label"),
+        ({"setting": Setting(eps=0.02, protocol="follow-up")}, "was not tested: after a yes, no other label"),
         ({"simulated": True}, "“Best” means: right most often on the 1,200 items of this table."),
         ({"setting": Setting(eps=0.02, protocol="labels")}, "the one that raters give it"),
         ({"setting": Setting(eps=0.02, f_no=0.1)}, "the majority's) is no to a right label at most 10.0% of the time"),
@@ -163,6 +170,12 @@ def test_what_is_said_in_each_case(change: dict[str, object], says: str) -> None
     assert says in read(replace(REPORT, **change)).text  # type: ignore[arg-type]
 
 
+def test_what_certificates_do_not_say_is_told_of_certificates_alone() -> None:
+    paper = replace(REPORT, learner="paper", survivors=None, leaderboard=(), course=())
+    assert "Anything about two models" in read(REPORT).text
+    assert "Anything about two models" not in read(paper).text
+
+
 def test_bounds_are_rounded_up() -> None:
     assert words.fraction(0.01001) == "0.0101"
     assert words.points(0.01001) == "1.01"
@@ -180,7 +193,7 @@ def test_the_json_holds_the_same() -> None:
 
 
 def test_a_chart_steps_down_from_value_to_value() -> None:
-    chart = step_chart([0, 100, 200], [100, 50, 0], title="t", x_name="answers", logarithmic=False)
+    chart = step_chart([0, 100, 200], [100, 50, 0], title="t", x_name="answers")
     line = re.findall(r'class="line" d="([^"]+)"', chart)[0]
     assert line == "M46.0 14.0H217.0V112.0H388.0V210.0"
 
@@ -194,7 +207,7 @@ def test_a_logarithmic_chart_has_room_for_zero_and_its_mark() -> None:
 
 @pytest.mark.parametrize("most", [1, 3, 7, 64, 1039, 123_456])
 def test_ticks_are_round_and_reach_the_end(most: int) -> None:
-    found = ticks(0, most)
+    found = ticks(most)
     assert found[0] == 0
     assert found[-2] < most <= found[-1]
     assert 2 <= len(found) <= 7
@@ -207,8 +220,8 @@ def test_log_ticks_enclose_their_range() -> None:
 
 
 def test_a_chart_has_room_for_an_interval_at_its_end() -> None:
-    chart = step_chart([0, 10], [20, 60], title="t", x_name="x", logarithmic=False, interval=(40, 90))
+    chart = step_chart([0, 10], [20, 60], title="t", x_name="x", interval=(40, 90))
     assert chart.count('class="interval"') == 1
     assert ">100<" in chart
-    assert ">100<" in step_chart([0, 10], [20, 60], title="t", x_name="x", logarithmic=False, top=100)
-    assert ">100<" not in step_chart([0, 10], [20, 60], title="t", x_name="x", logarithmic=False)
+    assert ">100<" in step_chart([0, 10], [20, 60], title="t", x_name="x", top=100)
+    assert ">100<" not in step_chart([0, 10], [20, 60], title="t", x_name="x")

@@ -14,6 +14,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from onebit import promise
 from onebit.errors import InvalidInputError, UnknownQuestionError, check_count, check_fraction
 from onebit.estimate.delta import WEALTH_SHARE
 from onebit.estimate.verdicts import one_label_is_refuted
@@ -27,12 +28,12 @@ from onebit.learners.certified.forecast import Forecast, forecast
 from onebit.learners.certified.outputs import Floats, Ints, Predictions, contested, several_labels
 from onebit.learners.certified.planning import Confirmed, Exploration, as_logged, plan_exploration, scene_of_votes
 from onebit.learners.certified.standing import Known, Standing
-from onebit.learners.certified.statement import SUSPENDED, CertifiedResult, promise
+from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.certified.verdicts import PoolVerdicts
 from onebit.learners.items import ItemSource, Pool
 from onebit.learners.ledger import Ledger
 from onebit.randomness import RoundStream, fresh_seed
-from onebit.records import Answer, Closing, EpochPlan, EpochRecord, Protocol, Question, RunStatus, Status
+from onebit.records import Answer, Closing, EpochPlan, EpochRecord, Protocol, Question, RunStatus, Setting, Status
 
 #: An epoch has this share of the rounds so far, and at least so many; exact rounds, which say more, may be fewer.
 EPOCH_SHARE = 0.03
@@ -80,6 +81,17 @@ class CertifiedLearner(Learner[CertifiedResult]):
         self._protocol, self._passive = protocol, passive
         self._f_yes, self._transfer = f_yes, 1 - f_no - f_yes
         self._exhaustive_labels = hypotheses.n_labels if exhaustive else None
+        #: What is promised follows from it.
+        self._setting = Setting(
+            eps,
+            delta,
+            protocol,
+            population="pool" if isinstance(items, Pool) else "stream",
+            seed=self.seed,
+            f_no=f_no,
+            f_yes=f_yes,
+            exhaustive=exhaustive,
+        )
         self._pool_said: Predictions | None = None
         if isinstance(items, Pool):
             hypotheses.check_examples(items.x)
@@ -89,7 +101,6 @@ class CertifiedLearner(Learner[CertifiedResult]):
         if self._pool_said is not None:
             self._first, self._which = distinct_rows(self._pool_said)
             self._pool_said = self._pool_said[self._first]
-        self._raters_err = f_no + f_yes > 0
         self._verdicts: PoolVerdicts | None = None
         if self._pool_said is not None:
             self._verdicts = PoolVerdicts(self._pool_said, f_no=f_no, f_yes=f_yes, delta=self._delta)
@@ -195,10 +206,10 @@ class CertifiedLearner(Learner[CertifiedResult]):
         if foreseen[0] is not standing:
             foreseen = standing, forecast(standing, closings, self._eps, self._n_drawn_once)
             self._foreseen = foreseen
-        is_pool, exhaustive = self._pool_said is not None, self._exhaustive_labels is not None
-        words = promise(self._protocol, is_pool, self._raters_err, exhaustive, self._delta)
+        n_items = None if self._pool_said is None else self._pool_said.shape[1]
+        setting = self._setting
         return CertifiedResult(
-            promise=SUSPENDED if standing.is_suspended else words,
+            promise=promise.suspended(setting) if standing.is_suspended else promise.in_full(setting, n_items),
             chosen=int(self._first[standing.leader]),
             oracle_calls=0,
             intervals=None,

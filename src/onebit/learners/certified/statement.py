@@ -1,4 +1,4 @@
-"""What the certified learner states: its result, and in words what that rests on."""
+"""What the certified learner states. ``promise.py`` says it in words."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from onebit.learners.base import Result
 from onebit.learners.certified.forecast import Forecast
-from onebit.records import Protocol
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,35 +31,3 @@ class CertifiedResult(Result):
     n_cant_tell: int
     n_checks: int
     n_contradicted: int
-
-
-def promise(protocol: Protocol, is_pool: bool, raters_err: bool, exhaustive: bool, delta: float) -> str:
-    """What is guaranteed, and under which assumptions, in one sentence."""
-    where = "on the pool" if is_pool else "on the population that the stream is drawn from"
-    means, rests_on = _stated(protocol, raters_err, exhaustive)
-    sample = "" if is_pool else "; examples are independent draws"
-    return (
-        f"no model {means} more often than the chosen one, {where}, by more than achieved_eps, and the best is among "
-        f"the survivors, with probability at least {1 - delta:g}, whenever the run is stopped; assumed: "
-        f"{rests_on}{sample}; the seed was chosen after the table was fixed, by nobody who made it"
-    )
-
-
-def _stated(protocol: Protocol, raters_err: bool, exhaustive: bool) -> tuple[str, str]:
-    """What models are compared by, and what must be so."""
-    verdicts = "a verdict does not depend on when it is asked, nor who is asked on how the run stands"
-    if raters_err:
-        return "is right", "verdicts err independently, at the same rates for every item and label, within the bounds"
-    if protocol == "one-shot":
-        return "gives a label that raters accept", verdicts
-    if protocol == "labels":
-        return "gives the label that raters give", verdicts
-    if exhaustive:
-        return "is right", "the labels hold the one right label of every item, and no yes or no is wrong"
-    return "gives a label that raters accept", f"raters accept at most one label per item; {verdicts}"
-
-
-SUSPENDED = (
-    "none: follow-up takes raters to accept one label per item at most (exhaustive: exactly one), and checks "
-    "contradicted that too often. Ask one-shot, which allows several right labels, or none"
-)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from onebit.learners.base import Result
 from onebit.learners.certified.statement import CertifiedResult
 from onebit.log.events import Created, Event
+from onebit.promise import ADVICE
 from onebit.raters import ErringRater, Rater
 from onebit.records import RunStatus
 from onebit.report import words
@@ -50,7 +51,7 @@ class SelectionStatus(StudyStatus):
         if self.status is RunStatus.SUSPENDED:
             return [
                 f"{self.name}: suspended; {self.status.value}",
-                "certified       nothing; start again with one-shot, which allows several right labels, or none",
+                f"certified       nothing; {ADVICE}",
                 *answers,
             ]
         eps = "none yet" if self.certified_eps is None else f"{self.certified_eps:.4f}"

@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from markupsafe import Markup
+
 from onebit.records import RunStatus
 from onebit.report.charts import step_chart
+from onebit.report.words import at_most
 
 if TYPE_CHECKING:
     from onebit.study.kinds.training import TrainingStatus
@@ -40,10 +43,9 @@ def title(status: TrainingStatus) -> str:
 def headline(status: TrainingStatus) -> str:
     """What that means, in words that need no mathematics."""
     if interval_of(status) is not None:
-        runs = f"{100 * status.delta:.3g} in 100" if status.delta >= 0.01 else f"{status.delta:.2%} of"
         return (
-            "The classifier, as it is now, is right that often on items like these. Such a statement is wrong in at "
-            f"most {runs} studies."
+            "The classifier, as it is now, is right that often on items like these. Such a statement is wrong in "
+            f"{at_most(status.delta)} studies."
         )
     if status.recent_accuracy is not None:
         return "An estimate from the last answers, without a promise. More is shown when the classifier is tested."
@@ -65,22 +67,22 @@ def promised(status: TrainingStatus) -> tuple[str, ...]:
 
 
 def aim(status: TrainingStatus) -> str:
-    """What was asked for, and why it ended if it did."""
+    """What the aim is, and why the training ended if it did."""
     budget = f"{status.budget:,} answers"
     is_over = status.status is not RunStatus.RUNNING
     if status.target is None:
         return f"It learned from all of its {budget}." if is_over else f"It learns from at most {budget}."
-    told = f"Asked for was: right on at least {100 * status.target:.4g}% of items."
+    told = f"The aim is to be right on at least {100 * status.target:.4g}% of items."
     if not is_over:
         return f"{told} It goes on until that is shown, or {budget} are used."
     reached = status.status is RunStatus.COMPLETE
     return f"{told} It ended {'when that was shown' if reached else f'because all of its {budget} were used'}."
 
 
-def accuracy_chart(status: TrainingStatus) -> str:
+def accuracy_chart(status: TrainingStatus) -> Markup:
     """The estimated accuracy against answers, with the interval at its end; empty before there is an estimate."""
     if not status.progress:
-        return ""
+        return Markup()
     interval = interval_of(status)
     target = status.target
     return step_chart(
@@ -88,8 +90,7 @@ def accuracy_chart(status: TrainingStatus) -> str:
         [100 * accuracy for _, accuracy in status.progress],
         title="estimated accuracy in percent against answers",
         x_name="yes/no answers",
-        logarithmic=False,
         top=100,
-        mark=None if target is None else (100 * target, f"asked for: {100 * target:g}%"),
+        mark=None if target is None else (100 * target, f"aim: {100 * target:g}%"),
         interval=None if interval is None else (100 * interval[0], 100 * interval[1]),
     )

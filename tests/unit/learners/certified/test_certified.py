@@ -252,8 +252,8 @@ def test_bounds_on_errors_cost_answers() -> None:
     assert sure.result.achieved_eps is not None
     assert erring.result.achieved_eps is not None
     assert 0 < sure.result.achieved_eps < erring.result.achieved_eps < 1
-    assert "err" in erring.result.promise
-    assert "err" not in sure.result.promise
+    assert "no to a right label at most 30.0% of the time" in erring.result.promise
+    assert "of the time" not in sure.result.promise
 
 
 # The other protocols
