@@ -10,9 +10,9 @@ import numpy as np
 
 from onebit.errors import InvalidInputError
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.base import run
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.certified.statement import CertifiedResult
+from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.randomness import given_or_fresh
 from onebit.raters import CallableRater

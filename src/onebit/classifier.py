@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from onebit.errors import InvalidInputError
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.learners.training.estimator import EstimatorMixture
 from onebit.learners.training.features import Features, is_text
 from onebit.learners.training.learner import TrainingLearner, TrainingResult, missing_label

@@ -11,15 +11,17 @@ import pytest
 from tests.problems import models_of_accuracy
 
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuestionError
+from onebit.estimate.bernstein import AccuracyIntervals
 from onebit.hypotheses.finite import PredictionTable
 from onebit.hypotheses.intervals import IntervalClass
-from onebit.learners.base import Learner, Result, run
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.certified.evidence import LOOKED_AT_EACH
 from onebit.learners.certified.statement import CertifiedResult
+from onebit.learners.contract import BoundedResult, Learner, Result, run
 from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.learners.paper import PaperLearner
-from onebit.learners.paper.cover import NatarajanLearner
+from onebit.learners.paper.cover import NatarajanLearner, NatarajanResult
+from onebit.learners.paper.final import ErmResult
 from onebit.learners.paper.full_information import FullInformationLearner
 from onebit.learners.paper.schedule import CoverPlan, Plan
 from onebit.learners.paper.uniform import UniformLearner
@@ -98,6 +100,13 @@ def pool() -> Pool:
     return Pool(np.arange(TRUTH.size))
 
 
+def intervals_of(result: Result) -> AccuracyIntervals | None:
+    """The intervals of a learner of the paper; through a cover they are about its members."""
+    finite = result.finite if isinstance(result, NatarajanResult) else result
+    assert isinstance(finite, ErmResult)
+    return finite.intervals
+
+
 def comparable(result: Result) -> dict[str, Any]:
     """A result as plain values."""
 
@@ -114,18 +123,18 @@ def test_runs_to_its_end_and_finds_the_best(make: Make) -> None:
     assert result.promise
     if isinstance(result, RivalResult):
         # Their rounds are not independent; what they promise is their own theorem.
-        assert result.intervals is None
-        assert result.achieved_eps is None
+        assert not isinstance(result, BoundedResult)
         assert result.n_rounds == 200
         # A linear classifier of the votes may be better than any of the models.
         said = votes(np.arange(40)) @ np.array(result.chosen.rows).T if isinstance(result.chosen, Linear) else None
         assert result.chosen == 2 if said is None else (said.argmax(axis=1) == TRUTH).mean() > 0.5
         return
     assert result.chosen == 2
+    assert isinstance(result, BoundedResult)
     assert result.achieved_eps is not None
     if not isinstance(result, CertifiedResult):
         # Its rounds are as many as needed, and its promise is about differences, not about each accuracy.
-        assert result.intervals is not None
+        assert intervals_of(result) is not None
         assert result.n_rounds >= 200
 
 
@@ -259,8 +268,9 @@ def test_cant_tell_makes_nobody_right(make: Make) -> None:
 
     result = run(make(pool(), 10), unsure)
     assert result.status is RunStatus.COMPLETE
-    assert result.intervals is not None
-    assert result.intervals.estimate.tolist() == [0, 0, 0]
+    intervals = intervals_of(result)
+    assert intervals is not None
+    assert intervals.estimate.tolist() == [0, 0, 0]
 
 
 @every_learner

@@ -31,7 +31,7 @@ ALLOWED: dict[str, set[str]] = {
     "choosing": {"hypotheses", "learners", "raters"},
     "model_file": {"classifier"},
     "digits": {"hypotheses", "learners", "raters"},
-    "log": {"learners.base"},
+    "log": {"learners.contract"},
     "store": {"log"},
     "study": {
         "hypotheses",
@@ -46,7 +46,7 @@ ALLOWED: dict[str, set[str]] = {
         "log",
         "store",
     },
-    "report": set(),
+    "report": {"learners.contract", "learners.certified.statement"},
     "web": {"tables", "raters", "log", "store", "study", "report", "learners.paper.schedule", "verify"},
     "cli": {
         "tables",

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any, Protocol
 
 from onebit.errors import InvalidInputError, OnebitError, check_count
-from onebit.learners.base import Learner
+from onebit.learners.contract import Learner
 from onebit.log.codec import to_json
 from onebit.log.events import Answered, Asked, Closed, EpochBegan, Event, Finished, LogError, Undone
 from onebit.records import Answer, Closing, EpochPlan, EpochRecord, Question, RunStatus, Status

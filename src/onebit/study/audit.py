@@ -124,13 +124,14 @@ def _verify_selection(
     proof = prove_selection(log, task, progress)
     if proof.course is None or proof.result is None:
         return _audit(head, proof.problems)
+    summary = summary_of(about, proof.result)
     problems = [
         *proof.problems,
-        *end_differences(proof.course.finished, proof.result, summary_of(about, proof.result)),
+        *end_differences(proof.course.finished, proof.result, summary),
         *_check_faults(proof.course.created, about, task, log),
     ]
     suspended = proof.result.status is RunStatus.SUSPENDED
-    stated = None if suspended else proof.result.achieved_eps
+    stated = None if suspended else summary["certified_eps"]
     return replace(_audit(head, problems, proof.verdict), stated_eps=stated)
 
 

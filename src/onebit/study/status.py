@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from onebit.learners.base import Result
 from onebit.learners.certified.statement import CertifiedResult
+from onebit.learners.contract import BoundedResult, Result
 from onebit.learners.training.learner import TrainingResult, missing_label
 from onebit.log.chain import Head
 from onebit.log.events import Created
@@ -88,7 +88,14 @@ def status_of(
         if not isinstance(result, TrainingResult):
             raise TypeError(f"the result of a learning study is {type(result).__name__}")
         return _learning_status(name, created, setting, result, n_open, quality, head)
-    return _selection_status(name, created, setting, about, result, n_open, quality, head)
+    return _selection_status(name, created, setting, about, _bounded(result), n_open, quality, head)
+
+
+def _bounded(result: Result) -> BoundedResult:
+    """The result of a selection: every learner of one bounds the excess error."""
+    if not isinstance(result, BoundedResult):
+        raise TypeError(f"the result of a selection is {type(result).__name__}")
+    return result
 
 
 def _learning_status(
@@ -134,7 +141,7 @@ def _selection_status(
     created: Created,
     setting: Setting,
     about: About,
-    result: Result,
+    result: BoundedResult,
     n_open: int,
     quality: Quality,
     head: Head,
@@ -143,7 +150,7 @@ def _selection_status(
     is_shown = result.status is not RunStatus.SUSPENDED
     certified = result if isinstance(result, CertifiedResult) else None
     raters = quality.raters()
-    forecast = getattr(result, "forecast", None)
+    forecast = None if certified is None else certified.forecast
     return StudyStatus(
         name=name,
         status=result.status,
@@ -178,7 +185,7 @@ def summary_of(about: About, result: Result) -> dict[str, Any]:
     certified = result if isinstance(result, CertifiedResult) else None
     return {
         "chosen": list(_chosen(about, result)),
-        "certified_eps": result.achieved_eps,
+        "certified_eps": _bounded(result).achieved_eps,
         "n_rounds": result.n_rounds,
         "n_answers": result.n_rounds if certified is None else certified.n_answers,
         "n_survivors": None if certified is None else len(certified.survivors),

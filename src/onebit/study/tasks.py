@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from onebit.learners.base import Learner
+from onebit.learners.contract import Learner
 from onebit.log.events import Created, Event, LogError
 from onebit.records import TrainingSetting
 from onebit.store.store import Store
