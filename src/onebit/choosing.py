@@ -77,9 +77,7 @@ def choose(
         budget=budget,
         seed=given_or_fresh(seed)[0],
     )
-    result = run(
-        learner, CallableRater(lambda item, label: None if label is None else answer(item, labels[label].item()))
-    )
+    result = run(learner, CallableRater(lambda item, label: answer(item, labels[label].item())))
     return Choice(estimators[result.chosen], int(result.chosen), result)
 
 

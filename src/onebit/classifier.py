@@ -190,7 +190,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if names.size != len(labels):
             raise InvalidInputError(f"of the {len(labels)} labels some are equal; give each once")
         self.classes_ = names
-        return CallableRater(lambda item, label: None if label is None else answer(item, names[label].item()))
+        return CallableRater(lambda item, label: answer(item, names[label].item()))
 
     def _new_model(self, x: Any) -> Model:
         if self.estimator is not None:
