@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.estimate.bernstein import AccuracyIntervals, empirical_bernstein
+from onebit.estimate.delta import failure_per_hypothesis
 from onebit.hypotheses.base import Examples, Hypothesis, Labels
 from onebit.hypotheses.counting import CountingClass
 from onebit.hypotheses.finite import FiniteClass
 from onebit.learners.contract import BoundedResult
-from onebit.learners.paper.schedule import failure_per_hypothesis
 
 
 def after_the_fact(hypotheses: CountingClass, delta: float) -> str:
