@@ -15,8 +15,8 @@ from benchmarks.harness import Case, data_file, prediction_table, run_cases
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.base import run
 from onebit.learners.certified import CertifiedLearner
+from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.raters import SimulatedRater
 from onebit.records import Protocol

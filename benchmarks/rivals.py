@@ -20,7 +20,7 @@ import numpy as np
 from benchmarks.harness import Case, run_cases
 from sklearn.datasets import load_digits
 
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.learners.items import Stream
 from onebit.raters import SimulatedRater
 from onebit.research.experiments.lookup import LookupClass

@@ -5,16 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from onebit.testing.problem import models_of_accuracy
+
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-
-def models_of_accuracy(rng: np.random.Generator, accuracy: Floats, n_items: int, n_labels: int) -> tuple[Ints, Ints]:
-    """Predictions (N, n_items) of models right with the given probabilities, else wrong at random; and the truth."""
-    truth = rng.integers(0, n_labels, n_items)
-    shape = (accuracy.size, n_items)
-    wrong = (truth + rng.integers(1, n_labels, shape)) % n_labels
-    return np.where(rng.random(shape) < accuracy[:, None], truth, wrong), truth
+__all__ = ["Floats", "Ints", "models_of_accuracy", "random_point", "random_right"]
 
 
 def random_right(rng: np.random.Generator, n_hypotheses: int, n_samples: int) -> NDArray[np.bool_]:

@@ -44,7 +44,7 @@ _HOME = {
     "graph_dimension": "onebit.hypotheses.natarajan",
     "load_study": "onebit.study.opening",
     "natarajan_dimension": "onebit.hypotheses.natarajan",
-    "run": "onebit.learners.base",
+    "run": "onebit.learners.contract",
     "theorem_cover": "onebit.learners.paper.schedule",
     "theorem_plan": "onebit.learners.paper.schedule",
 }

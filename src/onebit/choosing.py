@@ -10,9 +10,9 @@ import numpy as np
 
 from onebit.errors import InvalidInputError
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.base import run
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.certified.statement import CertifiedResult
+from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.randomness import given_or_fresh
 from onebit.raters import CallableRater
@@ -77,9 +77,7 @@ def choose(
         budget=budget,
         seed=given_or_fresh(seed)[0],
     )
-    result = run(
-        learner, CallableRater(lambda item, label: None if label is None else answer(item, labels[label].item()))
-    )
+    result = run(learner, CallableRater(lambda item, label: answer(item, labels[label].item())))
     return Choice(estimators[result.chosen], int(result.chosen), result)
 
 

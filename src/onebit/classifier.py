@@ -14,7 +14,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from onebit.errors import InvalidInputError
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.learners.training.estimator import EstimatorMixture
 from onebit.learners.training.features import Features, is_text
 from onebit.learners.training.learner import TrainingLearner, TrainingResult, missing_label
@@ -190,7 +190,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if names.size != len(labels):
             raise InvalidInputError(f"of the {len(labels)} labels some are equal; give each once")
         self.classes_ = names
-        return CallableRater(lambda item, label: None if label is None else answer(item, names[label].item()))
+        return CallableRater(lambda item, label: answer(item, names[label].item()))
 
     def _new_model(self, x: Any) -> Model:
         if self.estimator is not None:

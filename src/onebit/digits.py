@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.base import Learner, Result, run
 from onebit.learners.certified import CertifiedLearner
+from onebit.learners.contract import BoundedResult, Learner, run
 from onebit.learners.items import Pool
 from onebit.learners.paper.algorithm1 import PaperLearner, PaperResult
 from onebit.learners.paper.full_information import FullInformationLearner
@@ -152,6 +152,6 @@ def _run(learner: Learner[Any], name: str, n_expected: int, contest: Contest, pr
     return run(learner, rater, observe=lambda n: progress(name, min(n, n_expected), n_expected))
 
 
-def _row(name: str, result: Result, contest: Contest) -> Row:
+def _row(name: str, result: BoundedResult, contest: Contest) -> Row:
     excess = float(contest.accuracy.max() - contest.accuracy[result.chosen])
     return Row(name, result.n_rounds, result.chosen, excess, result.achieved_eps)

@@ -100,13 +100,19 @@ class UnsureRater:
 class CallableRater:
     """A rater behind a function: ``answer(item, label)`` says True for yes, False for no, None for can't tell.
 
-    An :class:`Answer` is taken as it is; anything else is refused, since a text such as "no" would count as true.
+    An :class:`Answer` is taken as it is; anything else is refused, since a text such as "no" would count as true. Asked
+    for the label itself it raises InvalidInputError.
     """
 
-    def __init__(self, answer: Callable[[int, int | None], bool | Answer | None]) -> None:
+    def __init__(self, answer: Callable[[int, int], bool | Answer | None]) -> None:
         self._answer = answer
 
     def __call__(self, question: Question) -> Answer:
+        if question.label is None:
+            raise InvalidInputError(
+                f"question {question.id} asks for the label itself; this rater says yes or no to a label. Give a "
+                "function of the question that returns a label"
+            )
         said = self._answer(question.item, question.label)
         if said is None:
             return Answer.CANT_TELL

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sklearn.datasets import load_iris
 from tests.unit.study.runs import FOLLOW_UP, LABELS, ONE_SHOT, PREDICTIONS, STREAM, TRUTH, fresh
 
-from onebit.learners.base import Learner
 from onebit.learners.certified import CertifiedLearner
+from onebit.learners.contract import Learner
 from onebit.log.events import Answered, Asked, Event, Undone
 from onebit.records import Answer, Question, Setting, Status, TrainingProtocol, TrainingSetting
 from onebit.store.store import Store

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.stats import binom
 
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.base import run
 from onebit.learners.certified import CertifiedLearner
+from onebit.learners.contract import run
 from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.raters import RandomDelays, run_with_delays
 from onebit.records import Answer, Protocol, Question, RunStatus

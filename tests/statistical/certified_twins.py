@@ -29,13 +29,13 @@ from tests.statistical.certified_populations import (
 )
 
 from onebit.estimate.betting import BETS, IndependentWealth, Rounds
-from onebit.learners.base import run
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.certified.asking import Asking
 from onebit.learners.certified.epoch import Epoch, KnownAnswers
 from onebit.learners.certified.evidence import IndependentEvidence
 from onebit.learners.certified.scripts import Settled
 from onebit.learners.certified.standing import Standing
+from onebit.learners.contract import run
 from onebit.records import Status
 
 Ints = NDArray[np.int64]

@@ -14,7 +14,7 @@ from onebit.hypotheses.counting import CountingClass
 from onebit.hypotheses.cover import CoverClass, build_cover
 from onebit.hypotheses.intervals import IntervalClass
 from onebit.hypotheses.stumps import StumpClass
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.learners.paper import PaperLearner
 from onebit.learners.paper.cover import NatarajanLearner

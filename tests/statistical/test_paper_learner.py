@@ -13,7 +13,7 @@ from tests.problems import models_of_accuracy
 from onebit.explore.potential import W_gamma
 from onebit.hypotheses.base import Examples, Labels
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.learners.paper import PaperLearner
 from onebit.learners.paper.schedule import Plan

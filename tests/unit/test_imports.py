@@ -33,8 +33,8 @@ ALLOWED: dict[str, set[str]] = {
     "choosing": {"hypotheses", "learners", "raters"},
     "model_file": {"classifier"},
     "digits": {"hypotheses", "learners", "raters"},
-    "log": {"learners.base"},
-    "report": {"promise"},
+    "log": {"learners.contract"},
+    "report": {"promise", "learners.contract", "learners.certified.statement"},
     "store": {"log"},
     "study": {
         "hypotheses",
@@ -70,10 +70,12 @@ ALLOWED: dict[str, set[str]] = {
         "research",
     },
 }
+#: The contract suites may import all that users may implement; nothing imports them.
+ALLOWED["testing"] = {"hypotheses", "learners.contract", "learners.items", "raters", "log", "store"}
 #: The families of learners do not see each other, only what stands beside them.
 FAMILIES = ("paper", "certified", "training")
 #: Research stands last and may import all that stands above it; the command line sees it, so it does not see that.
-ALLOWED["research"] = set(ALLOWED) - {"cli"}
+ALLOWED["research"] = set(ALLOWED) - {"cli", "testing"}
 #: What the extra ``research`` installs. scikit-learn brings joblib along, but that is no promise to the base.
 EXTRA = {"matplotlib", "joblib"}
 
@@ -149,6 +151,24 @@ def test_only_the_command_that_reproduces_sees_research() -> None:
     }
     assert sees == {Path("cli/reproduce.py")}
     assert not [home for home in onebit._HOME.values() if home.startswith("onebit.research")]
+
+
+def test_nothing_sees_the_suites_and_only_they_see_pytest() -> None:
+    outside = [path for path in MODULES if part_of(path) != "testing"]
+    for path in outside:
+        packages = {name.split(".")[0] for name in modules_named(path)}
+        assert "pytest" not in packages, path
+        assert not [name for name in imported(path) if f"{name}.".startswith("testing.")], path
+    assert not [home for home in onebit._HOME.values() if home.startswith("onebit.testing")]
+
+
+def test_without_pytest_the_suites_say_so_in_one_sentence() -> None:
+    code = "import sys; sys.modules['pytest'] = None; import onebit.testing"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.endswith("the suites of onebit.testing run under pytest, which is not installed; pip install pytest")
+    assert "During handling" not in done.stderr
 
 
 def test_only_research_imports_what_its_extra_installs() -> None:

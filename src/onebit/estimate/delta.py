@@ -1,6 +1,12 @@
-"""How a certificate shares out delta before the first answer: docs/certificate.md, steps 5 and 14. Not in the paper."""
+"""Every split of delta. How certificates share it out is not in the paper: docs/certificate.md, steps 5 and 14.
+
+Shares are fixed before the first answer. The checker in ``verify`` has its own, since it shares no code with learners.
+Bounds hold the logarithm of 1 over a share; functions that return it are named ``log_*``.
+"""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,3 +27,59 @@ def failure_per_leader(agreement: NDArray[np.int64], delta: float) -> NDArray[np
     most = max((1 / np.arange(1, agreement.size)).sum(), 1.0)
     failure: NDArray[np.float64] = delta / (rank * most)
     return failure
+
+
+def log_share(n_events: int, delta: float) -> float:
+    """log(n_events / delta), for an even split over so many events; their number may be beyond the range of a float."""
+    return math.log(n_events) - math.log(delta)
+
+
+def log_phase_1(n_steps: int, n_hypotheses: int, delta: float) -> float:
+    """log(N t / (delta / 2)): phase 1 has half of delta, for every hypothesis at each of t steps.
+
+    Paper: Theorem 3, high probability, with the share that Lemma 3 has in the proof of Theorem 1.
+    """
+    return log_share(2 * n_steps * n_hypotheses, delta)
+
+
+def log_phase_1_as_printed(n_hypotheses: int, delta: float) -> float:
+    """log(16 N / delta). Paper: Lemma 3, for half of delta; it leaves out the log t of Theorem 3."""
+    return log_share(16 * n_hypotheses, delta)
+
+
+def log_phase_2(n_hypotheses: int, delta: float) -> float:
+    """log(N / (delta / 2)): phase 2 has the other half of delta, for N one-sided events.
+
+    Paper: end of the proof of Theorem 1. The best must not be underestimated, nor any other overestimated.
+    """
+    return log_share(2 * n_hypotheses, delta)
+
+
+def log_one_phase(n_hypotheses: int, delta: float) -> float:
+    """log(2 N / delta): all of delta, for both sides of N estimates. Not in the paper, which gives orders here."""
+    return log_share(2 * n_hypotheses, delta)
+
+
+def failure_per_hypothesis(n_hypotheses: int, delta: float) -> float:
+    """delta / N: what each of N two-sided intervals may fail with for all to hold with probability 1 - delta."""
+    return delta / n_hypotheses
+
+
+def cover_and_rest(delta: float) -> tuple[float, float]:
+    """Half of delta for the cover of an infinite class, half for the learner of the cover. Paper: Proposition 1."""
+    return delta / 2, delta / 2
+
+
+def failure_per_audit(n_audits: int, delta: float) -> float:
+    """delta / n: what each of n accuracy intervals of a training may fail with, so that all hold. Not in the paper."""
+    return delta / n_audits
+
+
+def log_policy_elimination(t: int, n_hypotheses: int, delta: float) -> float:
+    """log(1 / delta_t), delta_t = delta / (4 N t^2): Dudik et al. 2011, two sides of N estimates after every round."""
+    return math.log(4 * n_hypotheses * t**2 / delta)
+
+
+def log_iltcb(t: int, log_n: float, delta: float) -> float:
+    """ln(16 t^2 N / delta), with ``log_n`` = ln N: d_t of Agarwal et al. 2014, Lemma 15."""
+    return math.log(16 * t**2 / delta) + log_n

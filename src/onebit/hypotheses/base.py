@@ -5,7 +5,7 @@ A hypothesis maps an example to one of the labels 0, ..., n_labels - 1. The clas
 are real numbers and may be negative: half of the calls of SPIDER Frank-Wolfe carry negative weights.
 
 To add a class, subclass :class:`HypothesisClass`, set ``n_labels``, ``exact`` and, where known, ``n_hypotheses``, and
-write ``predict`` and ``_columns``. The suite in ``tests/contracts/test_hypotheses.py`` then says whether it is one.
+write ``predict`` and ``_columns``. The suite ``onebit.testing.ExactSuite`` then says whether it is one.
 """
 
 from __future__ import annotations

@@ -20,8 +20,9 @@ class Fitted:
         self._constant = constant
 
     def predict(self, x: Examples) -> Labels:
-        if self._constant is not None:
-            return np.full(x.shape[0], self._constant, dtype=np.int64)
+        if self._constant is not None or x.shape[0] == 0:
+            # Estimators refuse to predict nothing.
+            return np.full(x.shape[0], self._constant or 0, dtype=np.int64)
         return np.asarray(self._estimator.predict(x)).astype(np.int64)
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from onebit.errors import InvalidInputError, OnebitError
-from onebit.learners.base import Learner
+from onebit.learners.contract import Learner
 from onebit.log.codec import to_json
 from onebit.log.events import Answered, Asked, Closed, EpochBegan, Event, Finished, LogError, Planned, Undone, began
 from onebit.records import Answer, Closing, EpochPlan, EpochRecord, Question, Status

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onebit import promise
+from onebit.learners.certified.statement import CertifiedResult
+from onebit.learners.contract import BoundedResult
 from onebit.records import Closing, Population, RunStatus, Setting
 from onebit.report import words
 from onebit.report.record import Entry, Point, Price, Report
@@ -47,7 +48,7 @@ class Candidates:
         left = set(survivors)
         return sum(len(rows) for rows in self.groups if left.intersection(rows))
 
-    def leaderboard(self, result: Any) -> tuple[Entry, ...]:
+    def leaderboard(self, result: CertifiedResult) -> tuple[Entry, ...]:
         """The chosen one, then other survivors by how far they may be ahead, then those shown not to be the best."""
         bound = dict(zip(result.survivors, result.ahead_at_most, strict=True))
 
@@ -68,15 +69,15 @@ def make_report(
     candidates: Candidates,
     setting: Setting,
     learner: str,
-    result: Any,
+    result: BoundedResult,
     closings: Sequence[Closing],
     seconds: float,
     prices: tuple[Price, ...] = (),
     simulated: bool = False,
 ) -> Report:
     """The report of a selection; ``result`` is its learner's, and ``closings`` are what it went through."""
-    is_certified = learner == "certified"
-    chosen = result.names if is_certified else () if result.chosen is None else (result.chosen,)
+    certified = result if isinstance(result, CertifiedResult) else None
+    chosen = certified.names if certified else () if result.chosen is None else (result.chosen,)
     eps, accuracy = result.achieved_eps, candidates.accuracy
     is_shown = result.status is RunStatus.COMPLETE and eps is not None and eps <= setting.eps
     n_items = candidates.predictions.shape[1]
@@ -92,14 +93,14 @@ def make_report(
         status="certified" if is_shown else "budget",
         reason=None if is_shown else _reason(result.status, setting, n_items),
         chosen=tuple(candidates.models[h] for h in chosen),
-        answers=result.n_answers if is_certified else result.n_rounds,
+        answers=certified.n_answers if certified else result.n_rounds,
         rounds=result.n_rounds,
-        free_rounds=result.n_free_rounds if is_certified else 0,
-        cant_tell=result.n_cant_tell if is_certified else 0,
-        survivors=candidates.n_left(result.survivors) if is_certified else None,
+        free_rounds=certified.n_free_rounds if certified else 0,
+        cant_tell=certified.n_cant_tell if certified else 0,
+        survivors=candidates.n_left(certified.survivors) if certified else None,
         certified_eps=eps,
         promise=promise.in_full(setting, n_items, simulated)
-        if is_certified
+        if certified
         else result.promise.replace("achieved_eps", "certified_eps"),
         seconds=round(seconds, 3),
         simulated=simulated,
@@ -107,7 +108,7 @@ def make_report(
         n_contradicted=0 if last is None else last.n_contradicted,
         excess=None if accuracy is None or not chosen else float(accuracy.max() - accuracy[chosen[0]]),
         course=tuple(Point(each.n_answers, candidates.n_left(each.survivors), each.certified_eps) for each in closings),
-        leaderboard=candidates.leaderboard(result) if is_certified else (),
+        leaderboard=candidates.leaderboard(certified) if certified else (),
         prices=prices,
     )
     return _suspended(report) if result.status is RunStatus.SUSPENDED else report

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.raters import SimulatedRater
 from onebit.records import RunStatus, Setting
 from onebit.report.record import Price

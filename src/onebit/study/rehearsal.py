@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.base import run
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.certified.outputs import plurality
+from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.randomness import generator
 from onebit.raters import SimulatedRater

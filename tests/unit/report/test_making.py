@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
+from onebit.learners.certified.statement import CertifiedResult
+from onebit.learners.contract import BoundedResult
 from onebit.records import Closing, RunStatus, Setting
 from onebit.report.making import Candidates, make_report
 
@@ -16,9 +16,10 @@ NAMES = ("a", "a again", "b", "c")
 CLOSINGS = (Closing(0, 4, 3, 0, (0, 2, 3), 0.7), Closing(1, 9, 6, 0, (0, 2), 0.2))
 
 
-def result(status: RunStatus = RunStatus.RUNNING, eps: float | None = 0.2) -> SimpleNamespace:
-    return SimpleNamespace(
+def result(status: RunStatus = RunStatus.RUNNING, eps: float | None = 0.2) -> CertifiedResult:
+    return CertifiedResult(
         status=status,
+        chosen=0,
         names=(0, 1),
         survivors=(0, 2),
         ahead_at_most=(0.0, 0.2),
@@ -28,6 +29,11 @@ def result(status: RunStatus = RunStatus.RUNNING, eps: float | None = 0.2) -> Si
         n_free_rounds=3,
         n_cant_tell=1,
         promise="up to achieved_eps",
+        eps=0.1,
+        delta=0.05,
+        forecast=None,
+        n_checks=0,
+        n_contradicted=0,
     )
 
 
@@ -108,6 +114,6 @@ def test_a_suspended_run_claims_nothing() -> None:
 
 
 def test_learners_without_survivors_have_no_leaderboard() -> None:
-    chosen = SimpleNamespace(status=RunStatus.COMPLETE, chosen=2, achieved_eps=0.05, n_rounds=9, promise="")
+    chosen = BoundedResult(status=RunStatus.COMPLETE, chosen=2, achieved_eps=0.05, n_rounds=9, promise="")
     report = make_report(Candidates("t", "d", NAMES, PREDICTIONS, 2), Setting(0.1), "paper", chosen, (), 0.0)
     assert (report.chosen, report.survivors, report.leaderboard, report.answers) == (("b",), None, (), 9)

@@ -8,7 +8,7 @@ from tests.unit.study.runs import N_LABELS, PREDICTIONS, RUNS, STREAM, TRUTH, fr
 
 from onebit.errors import InvalidInputError
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.learners.paper.schedule import collecting_rounds
 from onebit.records import Answer, Setting
 from onebit.study.kinds.selectors import build_selection, paper_plan

@@ -20,7 +20,6 @@ from onebit.estimate.delta import WEALTH_SHARE
 from onebit.estimate.verdicts import one_label_is_refuted
 from onebit.hypotheses.finite import FiniteClass
 from onebit.kernels.distinct import distinct_rows
-from onebit.learners.base import Learner
 from onebit.learners.certified.asking import Asking, labels_themselves, one_question_each, until_a_yes
 from onebit.learners.certified.epoch import KnownAnswers, OneShot
 from onebit.learners.certified.evidence import Evidence, IndependentEvidence, PoolEvidence
@@ -30,6 +29,7 @@ from onebit.learners.certified.planning import Confirmed, Exploration, as_logged
 from onebit.learners.certified.standing import Known, Standing
 from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.certified.verdicts import PoolVerdicts
+from onebit.learners.contract import Learner
 from onebit.learners.items import ItemSource, Pool
 from onebit.learners.ledger import Ledger
 from onebit.randomness import RoundStream, fresh_seed
@@ -211,8 +211,6 @@ class CertifiedLearner(Learner[CertifiedResult]):
         return CertifiedResult(
             promise=promise.suspended(setting) if standing.is_suspended else promise.in_full(setting, n_items),
             chosen=int(self._first[standing.leader]),
-            oracle_calls=0,
-            intervals=None,
             achieved_eps=float(ahead.max()),
             eps=self._eps,
             delta=self._delta,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from onebit.learners.base import Result
 from onebit.learners.certified.forecast import Forecast
+from onebit.learners.contract import BoundedResult
 
 
 @dataclass(frozen=True, eq=False)
-class CertifiedResult(Result):
+class CertifiedResult(BoundedResult):
     """What is known so far; it all holds at once with probability at least 1 - delta, whenever the run is stopped.
 
     ``chosen`` is the leader, ``names`` the models that predict exactly as it does on the pool, ``survivors`` those that

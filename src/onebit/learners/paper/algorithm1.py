@@ -16,9 +16,9 @@ from onebit.explore.mixture import Mixture
 from onebit.explore.potential import W_gamma, frank_wolfe_gap, slope, variance_bound
 from onebit.explore.spider import PotentialOnSamples, spider_frank_wolfe
 from onebit.hypotheses.base import Examples, HypothesisClass, Labels
-from onebit.learners.base import EpochLearner, Result
+from onebit.learners.contract import EpochLearner
 from onebit.learners.items import ItemSource
-from onebit.learners.paper.final import Conclusion, after_the_fact, conclude
+from onebit.learners.paper.final import Conclusion, ErmResult, after_the_fact, conclude
 from onebit.learners.paper.schedule import Plan, collecting_rounds, reset_ratio
 from onebit.randomness import generator
 from onebit.records import Answer, Question
@@ -47,7 +47,7 @@ class Exploration:
 
 
 @dataclass(frozen=True, eq=False)
-class PaperResult(Result):
+class PaperResult(ErmResult):
     """The result of Algorithm 1, with its plan, the rounds of each phase and what was measured."""
 
     plan: Plan

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -13,30 +13,31 @@ from onebit.hypotheses.base import HypothesisClass
 from onebit.hypotheses.counting import CountingClass
 from onebit.hypotheses.cover import MAX_REPRESENTATIVES, CoverClass, build_cover
 from onebit.hypotheses.finite import FiniteClass, PredictionTable
-from onebit.learners.base import Learner, Result
+from onebit.learners.contract import BoundedResult, Learner
 from onebit.learners.items import ItemSource, Pool
 from onebit.learners.paper.schedule import CoverPlan
 from onebit.randomness import RoundStream, fresh_seed
 from onebit.records import Answer, Question, Status
 
-#: Makes the learner of the finite class that the cover is.
-MakeLearner = Callable[[FiniteClass, ItemSource], Learner[Any]]
+#: The result of the learner of the finite class.
+F = TypeVar("F", bound=BoundedResult, covariant=True)
 
 
 @dataclass(frozen=True, eq=False)
-class NatarajanResult(Result):
-    """The result for the infinite class; ``finite`` is the one for its cover.
+class NatarajanResult(BoundedResult, Generic[F]):
+    """The result for the infinite class; ``finite`` is the one for the ``n_patterns`` members of its cover.
 
     ``chosen`` is a hypothesis of the infinite class. ``n_unlabelled`` examples were drawn for the cover and cost no
-    answer; they are not among ``n_rounds``. ``intervals`` are about the ``n_patterns`` members of the cover.
+    answer; they are not among ``n_rounds``. ``oracle_calls`` are those of the infinite class, which made the cover.
     """
 
-    finite: Result
+    finite: F
+    oracle_calls: int
     n_unlabelled: int
     n_patterns: int
 
 
-class NatarajanLearner(Learner[NatarajanResult]):
+class NatarajanLearner(Learner[NatarajanResult[F]], Generic[F]):
     """Draw unlabelled examples, cover the class by one hypothesis for each label pattern on them, learn the cover.
 
     Paper: Proposition 1, and with ``PaperLearner`` Theorem 2. With ``theorem_cover(K, d, eps, delta)``, d the Natarajan
@@ -59,7 +60,7 @@ class NatarajanLearner(Learner[NatarajanResult]):
         hypotheses: HypothesisClass,
         items: ItemSource,
         cover: CoverPlan,
-        make_learner: MakeLearner,
+        make_learner: Callable[[FiniteClass, ItemSource], Learner[F]],
         *,
         limit: int = MAX_REPRESENTATIVES,
         seed: int | None = None,
@@ -75,7 +76,7 @@ class NatarajanLearner(Learner[NatarajanResult]):
             )
         self._plan = cover
         self._cover = build_cover(counted, items.take(drawn), limit, progress)
-        self._cover_calls = counted.n_calls
+        self._oracle_calls = counted.n_calls
         finite: FiniteClass = CoverClass(hypotheses, self._cover)
         if isinstance(items, Pool):
             # Everything that can be asked about is known: let every representative predict it once.
@@ -90,23 +91,22 @@ class NatarajanLearner(Learner[NatarajanResult]):
         self._finite.tell(question_id, answer)
 
     @property
-    def result(self) -> NatarajanResult:
+    def result(self) -> NatarajanResult[F]:
         finite, radius = self._finite.result, self._plan.radius
-        known = radius is not None and finite.achieved_eps is not None
+        excess = finite.achieved_eps
         return NatarajanResult(
             status=finite.status,
             promise=self._promise(finite),
             n_rounds=finite.n_rounds,
             chosen=None if finite.chosen is None else self._cover.representatives[finite.chosen],
-            oracle_calls=self._cover_calls + finite.oracle_calls,
-            intervals=finite.intervals,
-            achieved_eps=radius + finite.achieved_eps if known else None,
+            achieved_eps=None if radius is None or excess is None else radius + excess,
             finite=finite,
+            oracle_calls=self._oracle_calls,
             n_unlabelled=self._plan.n_points,
             n_patterns=len(self._cover.representatives),
         )
 
-    def _promise(self, finite: Result) -> str:
+    def _promise(self, finite: BoundedResult) -> str:
         if self._plan.radius is None:
             return (
                 f"among the {len(self._cover.representatives)} representatives only: {finite.promise}; nothing is "

@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.estimate.bernstein import AccuracyIntervals, empirical_bernstein
+from onebit.estimate.delta import failure_per_hypothesis
 from onebit.hypotheses.base import Examples, Hypothesis, Labels
 from onebit.hypotheses.counting import CountingClass
 from onebit.hypotheses.finite import FiniteClass
-from onebit.learners.paper.schedule import failure_per_hypothesis
+from onebit.learners.contract import BoundedResult
 
 
 def after_the_fact(hypotheses: CountingClass, delta: float) -> str:
@@ -22,6 +23,18 @@ def after_the_fact(hypotheses: CountingClass, delta: float) -> str:
         f"the excess error is at most achieved_eps with probability at least {1 - delta:g}, by empirical Bernstein "
         f"intervals for all {hypotheses.n_hypotheses} hypotheses at once"
     )
+
+
+@dataclass(frozen=True, eq=False)
+class ErmResult(BoundedResult):
+    """The result of a learner that ends with a weighted ERM; ``chosen`` is None until the run is complete.
+
+    ``achieved_eps`` comes from ``intervals`` that hold for all hypotheses at once; both are None where the class is not
+    finite or the run is not complete. ``oracle_calls`` counts the algorithm's own, not those that measure it.
+    """
+
+    intervals: AccuracyIntervals | None
+    oracle_calls: int
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,13 +9,13 @@ from numpy.typing import NDArray
 
 from onebit.errors import check_count, check_fraction
 from onebit.hypotheses.base import HypothesisClass, Labels
-from onebit.learners.base import EpochLearner, Result
+from onebit.learners.contract import EpochLearner
 from onebit.learners.items import ItemSource
-from onebit.learners.paper.final import Conclusion, after_the_fact, conclude
+from onebit.learners.paper.final import Conclusion, ErmResult, after_the_fact, conclude
 from onebit.records import Answer, Question
 
 
-class OnePhaseLearner(EpochLearner[Result]):
+class OnePhaseLearner(EpochLearner[ErmResult]):
     """``n_rounds`` questions of one law, then the weighted ERM with intervals that hold with probability 1 - delta."""
 
     def __init__(
@@ -44,10 +44,10 @@ class OnePhaseLearner(EpochLearner[Result]):
         """The most that one round can add to the estimate of a hypothesis."""
 
     @property
-    def result(self) -> Result:
+    def result(self) -> ErmResult:
         self._settle()
         end = self._conclusion
-        return Result(
+        return ErmResult(
             status=self._status(complete=end is not None),
             promise=after_the_fact(self._hypotheses, self._delta),
             n_rounds=self._ledger.n_answered,

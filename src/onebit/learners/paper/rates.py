@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from onebit.estimate.delta import log_iltcb, log_policy_elimination, log_share
 from onebit.learners.paper.schedule import check_problem
 
 #: The largest size that is searched for.
@@ -67,7 +68,7 @@ def policy_elimination_rounds(n_labels: int, n_hypotheses: int, eps: float, delt
     The publication's statement is about all survivors, who are within 4 b_T; the one that is returned is within 2 b_T.
     """
     return least_rounds(
-        lambda t: 4 * math.sqrt(2 * n_labels * math.log(4 * n_hypotheses * t**2 / delta) / t),
+        lambda t: 4 * math.sqrt(2 * n_labels * log_policy_elimination(t, n_hypotheses, delta) / t),
         eps,
     )
 
@@ -75,7 +76,7 @@ def policy_elimination_rounds(n_labels: int, n_hypotheses: int, eps: float, delt
 def iltcb_rounds(n_labels: int, n_hypotheses: int, eps: float, delta: float) -> int:
     """The least power of two T with c_0 sqrt(K ln(16 T^2 N / delta) / T) <= eps: Lemma 13 for the empirically best."""
     needed = least_rounds(
-        lambda t: ILTCB_C0 * math.sqrt(n_labels * math.log(16 * t**2 * n_hypotheses / delta) / t),
+        lambda t: ILTCB_C0 * math.sqrt(n_labels * log_iltcb(t, math.log(n_hypotheses), delta) / t),
         eps,
     )
     return 1 << (needed - 1).bit_length()
@@ -84,7 +85,7 @@ def iltcb_rounds(n_labels: int, n_hypotheses: int, eps: float, delta: float) -> 
 def rival_rounds(n_labels: int, n_hypotheses: int, eps: float, delta: float) -> tuple[RivalRounds, ...]:
     """All rivals, in the order of their publication."""
     check_problem(n_labels, n_hypotheses, eps, delta)
-    K, N, log_n = n_labels, n_hypotheses, math.log(n_hypotheses / delta)
+    K, N, log_n = n_labels, n_hypotheses, log_share(n_hypotheses, delta)
     surely = f"with probability {1 - delta:g}"
     # A whole number may be too large for a float, and is then the larger of the two anyway.
     by_size = math.inf if N > LARGEST else N / eps + 1 / eps**2

@@ -1,9 +1,4 @@
-"""Theorem 1 as code: every size of the algorithm, and every place where the paper's delta is split.
-
-delta is shared out here: half to phase 1 and half to phase 2 in Theorem 1, all of it to the rounds of the learners that
-have one phase, evenly over hypotheses for intervals that hold at once, and for an infinite class half to its cover and
-half to the learner of the finite class. How certificates share it out stands in ``estimate/delta.py``.
-"""
+"""Theorem 1 as code: every size of the algorithm. How its parts share delta stands in ``estimate/delta.py``."""
 
 from __future__ import annotations
 
@@ -11,6 +6,14 @@ import math
 from dataclasses import dataclass, replace
 
 from onebit.errors import InvalidInputError, check_count, check_fraction
+from onebit.estimate.delta import (
+    cover_and_rest,
+    log_one_phase,
+    log_phase_1,
+    log_phase_1_as_printed,
+    log_phase_2,
+    log_share,
+)
 from onebit.explore.potential import check_gamma
 from onebit.explore.spider import batch_size
 from onebit.hypotheses.natarajan import cover_sample_size, growth_bound
@@ -81,11 +84,6 @@ def check_problem(n_labels: int, n_hypotheses: int, eps: float, delta: float) ->
             raise InvalidInputError(f"{name} is {value}; below {SMALLEST} the sizes are not computed")
 
 
-def _log(factor: int, n_hypotheses: int, delta: float) -> float:
-    """log(factor * N / delta), also where N, the size of a cover, is beyond the range of a float."""
-    return math.log(factor * n_hypotheses) - math.log(delta)
-
-
 def reset_ratio(n_labels: int, gamma: float) -> float:
     """G / (beta D) = gamma / (2 K), so that a reset's batch is (gamma / 2K)^2 t^2.
 
@@ -126,7 +124,7 @@ def printed_plan(n_labels: int, n_hypotheses: int, eps: float, delta: float, gam
     """
     check_problem(n_labels, n_hypotheses, eps, delta)
     ratio = n_labels / check_gamma(gamma)
-    log_term = _log(16, n_hypotheses, delta)
+    log_term = log_phase_1_as_printed(n_hypotheses, delta)
     n_steps = math.ceil(240 * ratio**4 * math.sqrt(log_term))
     enough = n_steps >= theorem_steps(n_labels, n_hypotheses, delta, gamma)
     return Plan(
@@ -167,7 +165,7 @@ def theorem_steps(n_labels: int, n_hypotheses: int, delta: float, gamma: float =
     factor = 25 * D**2 * 2 * (n_labels / check_gamma(gamma)) ** 4
     n_steps = 1
     # The right side grows with n_steps, so going up from below ends at the least fixed point.
-    while (needed := math.ceil(factor * math.sqrt(_log(2 * n_steps, n_hypotheses, delta)))) > n_steps:
+    while (needed := math.ceil(factor * math.sqrt(log_phase_1(n_steps, n_hypotheses, delta)))) > n_steps:
         n_steps = needed
     return n_steps
 
@@ -175,10 +173,9 @@ def theorem_steps(n_labels: int, n_hypotheses: int, delta: float, gamma: float =
 def final_rounds(n_labels: int, n_hypotheses: int, eps: float, delta: float, gamma: float = THEOREM_GAMMA) -> int:
     """M2 = max(144 log(2N / delta) / eps^2, 8 K log(2N / delta) / (gamma eps)).
 
-    Paper: end of the proof of Theorem 1. N one-sided events suffice (the best underestimated, each other
-    overestimated), with half of delta for them all: hence log(2N / delta).
+    Paper: end of the proof of Theorem 1.
     """
-    log_term = _log(2, n_hypotheses, delta)
+    log_term = log_phase_2(n_hypotheses, delta)
     return math.ceil(max(144 * log_term / eps**2, 8 * n_labels * log_term / (gamma * eps)))
 
 
@@ -196,14 +193,14 @@ def uniform_rounds(n_labels: int, n_hypotheses: int, eps: float, delta: float) -
     max(48 K log(2N / delta) / eps^2, 8 K log(2N / delta) / eps); not in the paper, which gives the order K / eps^2.
     """
     check_problem(n_labels, n_hypotheses, eps, delta)
-    log_term = _log(2, n_hypotheses, delta)
+    log_term = log_one_phase(n_hypotheses, delta)
     return math.ceil(max(48 * n_labels * log_term / eps**2, 8 * n_labels * log_term / eps))
 
 
 def full_information_rounds(n_hypotheses: int, eps: float, delta: float) -> int:
     """True labels that suffice for ERM by Hoeffding's inequality: 2 log(2N / delta) / eps^2."""
     check_problem(2, n_hypotheses, eps, delta)
-    return math.ceil(2 * _log(2, n_hypotheses, delta) / eps**2)
+    return math.ceil(2 * log_one_phase(n_hypotheses, delta) / eps**2)
 
 
 def optimal_rate(n_labels: int, n_hypotheses: int, eps: float, delta: float) -> float:
@@ -213,7 +210,7 @@ def optimal_rate(n_labels: int, n_hypotheses: int, eps: float, delta: float) -> 
     bandits", COLT 2026.
     """
     check_problem(n_labels, n_hypotheses, eps, delta)
-    return (1 / eps**2 + n_labels / eps) * _log(1, n_hypotheses, delta)
+    return (1 / eps**2 + n_labels / eps) * log_share(n_hypotheses, delta)
 
 
 def break_even_eps(plan: Plan, n_labels: int, n_hypotheses: int) -> float | None:
@@ -221,15 +218,10 @@ def break_even_eps(plan: Plan, n_labels: int, n_hypotheses: int) -> float | None
 
     Solved from 4 K M1 + 144 log(2N / delta) / eps^2 = 48 K log(2N / delta) / eps^2, the terms that count for small eps.
     """
-    saved = (48 * n_labels - 144) * _log(2, n_hypotheses, plan.delta)
+    saved = (48 * n_labels - 144) * log_phase_2(n_hypotheses, plan.delta)
     if saved <= 0:
         return None
     return math.sqrt(saved / collecting_rounds(plan.n_confirmed, n_labels, plan.delta))
-
-
-def failure_per_hypothesis(n_hypotheses: int, delta: float) -> float:
-    """delta / N: what each of N two-sided intervals may fail with for all to hold with probability 1 - delta."""
-    return check_fraction("delta", delta) / n_hypotheses
 
 
 @dataclass(frozen=True)
@@ -254,13 +246,13 @@ def theorem_cover(n_labels: int, dimension: int, eps: float, delta: float) -> Co
     Paper: Proposition 1 and Lemma 5. The learner of the finite class gets :func:`after_cover` of eps and delta.
     """
     check_problem(n_labels, 1, eps, delta)
-    radius, failure = eps / 2, delta / 2
+    radius, (failure, _) = eps / 2, cover_and_rest(delta)
     return CoverPlan(cover_sample_size(n_labels, dimension, radius, failure), radius, failure)
 
 
 def after_cover(eps: float, delta: float) -> tuple[float, float]:
     """What Proposition 1 leaves of eps and delta to the learner of the finite class: half of each."""
-    return eps / 2, delta / 2
+    return eps / 2, cover_and_rest(delta)[1]
 
 
 def cover_growth(cover: CoverPlan, n_labels: int, dimension: int) -> int:

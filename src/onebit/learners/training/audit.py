@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Sequence
 
 from onebit.estimate.accuracy import AccuracyInterval, accuracy_interval
+from onebit.estimate.delta import failure_per_audit
 from onebit.records import Answer
 
 #: With a target: how many audits there may be; each has its share of delta, and the last what is left of the items.
@@ -25,7 +26,7 @@ class Audits:
     def __init__(self, aside: Sequence[int], delta: float, target: float | None) -> None:
         self.target = target
         n_audits = 1 if target is None else MOST_AUDITS
-        self._delta = delta / n_audits
+        self._delta = failure_per_audit(n_audits, delta)
         self._per_audit = math.ceil(len(aside) / n_audits)
         self.aside: deque[int] = deque(aside)
         self._n_left = n_audits

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from onebit.errors import InvalidInputError, UnknownQuestionError, check_count, check_fraction
 from onebit.estimate.accuracy import AccuracyInterval
 from onebit.hypotheses.base import Examples, check_n_labels, n_examples
-from onebit.learners.base import Learner, Result
+from onebit.learners.contract import Learner, Result
 from onebit.learners.ledger import Ledger
 from onebit.learners.training.audit import Audits
 from onebit.learners.training.epoch import TrainingEpoch, best_possible
@@ -66,8 +66,10 @@ class TrainingResult(Result):
     ``recent_accuracy`` is an estimate from the last answers about fresh items, without a promise; ``progress`` has it
     for every epoch, with the number of answers. ``recent_yes_rate`` is how many of the last answers were yes. Of
     ``n_asked_to_end`` items that were asked about until the last label, ``n_without_label`` have none of the labels.
+    ``n_refits`` is how often the model learned.
     """
 
+    n_refits: int
     n_answers: int
     n_cant_tell: int
     accuracy: AccuracyInterval | None
@@ -244,9 +246,7 @@ class TrainingLearner(Learner[TrainingResult]):
             promise=PROMISE,
             n_rounds=self._n_rounds,
             chosen=self._model,
-            oracle_calls=self._n_refits,
-            intervals=None,
-            achieved_eps=None,
+            n_refits=self._n_refits,
             n_answers=self._ledger.n_answered,
             n_cant_tell=self._n_cant_tell,
             accuracy=self._audits.interval if auditing else None,

@@ -8,7 +8,7 @@ import numpy as np
 
 from onebit.explore.corrective import solve_paper_potential
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.raters import SimulatedRater
 from onebit.research.experiments.families import Problem, specialists, spread

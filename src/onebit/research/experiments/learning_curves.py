@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.base import run
 from onebit.learners.certified import CertifiedLearner
+from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.raters import SimulatedRater
 from onebit.research.experiments.families import Problem, spread

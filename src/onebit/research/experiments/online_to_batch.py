@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.learners.paper.rates import exp4_draw_rounds, exp4_rounds
 from onebit.learners.paper.schedule import collecting_rounds, final_rounds, theorem_plan

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError, check_fraction
+from onebit.estimate.delta import log_iltcb
 from onebit.explore.mixture import Mixture
 from onebit.hypotheses.base import Examples, Hypothesis, HypothesisClass, Labels
 from onebit.learners.items import ItemSource
@@ -66,7 +67,7 @@ class IltcbLearner(OnlineLearner):
 
     def mu(self, n_rounds: int) -> float:
         """mu_m for tau_m = ``n_rounds``."""
-        log_term = math.log(16 * n_rounds**2 / self._delta) + self._log_n
+        log_term = log_iltcb(n_rounds, self._log_n, self._delta)
         return min(1 / (2 * self._n_labels), self._scale * math.sqrt(log_term / (self._n_labels * n_rounds)))
 
     def leader(self) -> Hypothesis:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from onebit.errors import InvalidInputError, check_count
 from onebit.hypotheses.base import Examples, Hypothesis, HypothesisClass, Labels
 from onebit.hypotheses.finite import FiniteClass
-from onebit.learners.base import EpochLearner, Result
+from onebit.learners.contract import EpochLearner, Result
 from onebit.learners.items import ItemSource
 from onebit.records import Answer, Question
 
@@ -27,6 +27,7 @@ Array = NDArray[np.float64]
 class RivalResult(Result):
     """The result of a rival; ``n_yes`` of its guesses were right, which is what regret counts."""
 
+    oracle_calls: int
     n_yes: int
 
 
@@ -74,8 +75,6 @@ class OnlineLearner(EpochLearner[RivalResult]):
             n_rounds=self._ledger.n_answered,
             chosen=self._chosen,
             oracle_calls=self._hypotheses.n_calls,
-            intervals=None,
-            achieved_eps=None,
             n_yes=sum(answer is Answer.YES for answer in self._ledger.answers),
         )
 

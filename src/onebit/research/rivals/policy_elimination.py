@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError, check_fraction
+from onebit.estimate.delta import log_policy_elimination
 from onebit.explore.mixture import Mixture
 from onebit.hypotheses.base import Examples, HypothesisClass, Labels
 from onebit.hypotheses.finite import PredictionTable
@@ -63,7 +64,7 @@ class PolicyEliminationLearner(OnlineLearner):
 
     def log_term(self, t: int) -> float:
         """log(1 / delta_t)."""
-        return math.log(4 * self._finite.n_hypotheses * t**2 / self._delta)
+        return log_policy_elimination(t, self._finite.n_hypotheses, self._delta)
 
     def mu(self, t: int) -> float:
         """mu_t."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError
-from onebit.learners.base import Learner
+from onebit.learners.contract import Learner
 from onebit.log.chain import Head
 from onebit.log.events import Created, Event
 from onebit.raters import Rater, SimulatedRater

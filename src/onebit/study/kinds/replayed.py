@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from onebit.errors import OnebitError, shown
-from onebit.learners.base import Learner, Result
 from onebit.learners.certified.statement import CertifiedResult
+from onebit.learners.contract import Learner, Result
 from onebit.log.events import Event, Finished
 from onebit.log.fold import Course, fold
 from onebit.log.recorder import replay

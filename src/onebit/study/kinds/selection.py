@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.learners.base import Result
 from onebit.learners.certified.statement import CertifiedResult
+from onebit.learners.contract import BoundedResult
 from onebit.log.events import Created, Event
 from onebit.promise import ADVICE
 from onebit.raters import ErringRater, Rater
@@ -105,7 +105,7 @@ class Selection(Kind):
     def plausible_labels(self, row: int) -> list[int]:
         return self._selection.plausible_labels(row)
 
-    def status(self, standing: Standing, result: Result) -> SelectionStatus:
+    def status(self, standing: Standing, result: BoundedResult) -> SelectionStatus:
         created, setting = self.created, self.setting
         # What is known of a run that was suspended rests on what was found not to hold.
         is_shown = result.status is not RunStatus.SUSPENDED
@@ -131,7 +131,7 @@ class Selection(Kind):
             log_digest=standing.head.digest,
         )
 
-    def summary(self, result: Result) -> dict[str, Any]:
+    def summary(self, result: BoundedResult) -> dict[str, Any]:
         certified = result if isinstance(result, CertifiedResult) else None
         return {
             "chosen": list(self._chosen(result)),
@@ -148,11 +148,11 @@ class Selection(Kind):
 
     def recompute(self, log: Sequence[Event], progress: Callable[[int, int], None] | None) -> Finding:
         proof = prove_selection(log, self._selection, progress)
-        if proof.course is None or proof.result is None:
+        result = proof.result
+        if proof.course is None or not isinstance(result, BoundedResult):
             return Finding(tuple(proof.problems))
-        end = end_differences(proof.course.finished, proof.result, self.summary(proof.result))
-        suspended = proof.result.status is RunStatus.SUSPENDED
-        stated = None if suspended else proof.result.achieved_eps
+        end = end_differences(proof.course.finished, result, self.summary(result))
+        stated = None if result.status is RunStatus.SUSPENDED else result.achieved_eps
         chosen = () if proof.verdict is None else tuple(self.about.models[h] for h in proof.verdict.names)
         return Finding(
             (*proof.problems, *end),
@@ -183,7 +183,7 @@ class Selection(Kind):
             return super().simulated_rater()
         return ErringRater(self.truth, f_no=f_no, f_yes=f_yes, seed=self.setting.seed, anew=True)
 
-    def board(self, status: SelectionStatus, result: Result, seen: Seen) -> Board:
+    def board(self, status: SelectionStatus, result: BoundedResult, seen: Seen) -> Board:
         report = self._told(result, seen)
         is_over = status.status is not RunStatus.RUNNING
         return Board(
@@ -201,7 +201,7 @@ class Selection(Kind):
             forecast=status.forecast,
         )
 
-    def report(self, result: Result, seen: Seen) -> Report:
+    def report(self, result: BoundedResult, seen: Seen) -> Report:
         return self._told(result, seen, self._prices)
 
     @cached_property
@@ -226,7 +226,7 @@ class Selection(Kind):
             self.setting.population,
         )
 
-    def _told(self, result: Result, seen: Seen, prices: tuple[Price, ...] = ()) -> Report:
+    def _told(self, result: BoundedResult, seen: Seen, prices: tuple[Price, ...] = ()) -> Report:
         created = self.created
         report = make_report(
             self._candidates,
@@ -247,7 +247,7 @@ class Selection(Kind):
             log_digest=seen.head.digest,
         )
 
-    def _chosen(self, result: Result) -> tuple[str, ...]:
+    def _chosen(self, result: BoundedResult) -> tuple[str, ...]:
         if isinstance(result, CertifiedResult):
             return tuple(self.about.models[h] for h in result.names)
         return () if result.chosen is None else (self.about.models[int(result.chosen)],)

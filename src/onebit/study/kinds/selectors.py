@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.base import Learner
 from onebit.learners.certified import CertifiedLearner
+from onebit.learners.contract import Learner
 from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.learners.paper import PaperLearner
 from onebit.learners.paper.schedule import Plan, collecting_rounds, final_rounds, uniform_rounds

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from tests.problems import models_of_accuracy
 
 from onebit.hypotheses.finite import FiniteClass, PredictionTable
-from onebit.learners.base import run
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.certified.evidence import LOOKED_AT_EACH, LOOKED_AT_MOST
+from onebit.learners.contract import run
 from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.records import Answer, EpochRecord, Protocol, Question
 

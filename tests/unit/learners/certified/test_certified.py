@@ -34,10 +34,10 @@ from onebit.errors import InvalidInputError
 from onebit.estimate.delta import failure_per_leader
 from onebit.estimate.verdicts import slack
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.base import run
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.certified.evidence import IndependentEvidence
 from onebit.learners.certified.outputs import plurality
+from onebit.learners.contract import run
 from onebit.learners.items import Pool, Stream
 from onebit.randomness import RoundStream
 from onebit.raters import SimulatedRater

@@ -10,7 +10,7 @@ from onebit.errors import InvalidInputError
 from onebit.hypotheses.base import HypothesisClass
 from onebit.hypotheses.estimator import EstimatorClass
 from onebit.hypotheses.intervals import IntervalClass, Intervals
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.learners.paper.cover import NatarajanLearner
 from onebit.learners.paper.schedule import CoverPlan, after_cover, cover_growth, theorem_cover

@@ -20,7 +20,7 @@ from onebit.hypotheses.estimator import EstimatorClass
 from onebit.hypotheses.finite import PredictionTable
 from onebit.hypotheses.intervals import IntervalClass
 from onebit.hypotheses.stumps import StumpClass
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.learners.paper.algorithm1 import Exploration, PaperLearner, Solver
 from onebit.learners.paper.schedule import Plan, batch, theorem_plan

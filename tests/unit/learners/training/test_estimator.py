@@ -9,7 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from onebit.errors import OnebitError
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.learners.training.estimator import EstimatorMixture
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Known, mean_belief

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Floats, Known
 from onebit.learners.training.planning import FEW_KNOWN, GOOD_GUESSES, MOST_EACH

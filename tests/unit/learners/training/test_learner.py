@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuestionError
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.learners.training.epoch import draw_guesses
 from onebit.learners.training.learner import EPOCH_SHARE, MIN_QUESTIONS, TrainingLearner
 from onebit.learners.training.model import Floats, Known

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.learners.training import neighbours, planning
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.learner import TrainingLearner

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.learners.paper import PaperLearner
 from onebit.learners.paper.full_information import FullInformationLearner

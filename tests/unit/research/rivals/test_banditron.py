@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onebit.errors import InvalidInputError
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.learners.items import Pool, Stream
 from onebit.raters import SimulatedRater
 from onebit.research.rivals.banditron import (

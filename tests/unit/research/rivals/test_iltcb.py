@@ -11,7 +11,7 @@ from tests.problems import models_of_accuracy
 from onebit.errors import InvalidInputError
 from onebit.hypotheses.finite import PredictionTable
 from onebit.hypotheses.intervals import IntervalClass
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.learners.items import Pool, Stream
 from onebit.raters import CallableRater, SimulatedRater
 from onebit.records import Question

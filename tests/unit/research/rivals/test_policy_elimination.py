@@ -10,7 +10,7 @@ from tests.problems import models_of_accuracy
 
 from onebit.errors import InvalidInputError
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.learners.items import Pool, Stream
 from onebit.raters import SimulatedRater
 from onebit.research.rivals.policy_elimination import PolicyEliminationLearner

@@ -8,7 +8,7 @@ from tests.problems import models_of_accuracy
 
 from onebit.errors import InvalidInputError
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.base import run
+from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.raters import SimulatedRater
 from onebit.research.rivals.sparse_regret import SparseRegretLearner, regularised_leader
