@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from msgspec import structs
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError
@@ -52,7 +53,7 @@ class Draft:
         return store.create(name, about_to_json(self.about), log(), seal.watch(self.blocks(progress)))
 
     def _with(self, seal: Seal) -> Created:
-        return replace(self.created, about=about_digest(about_to_json(self.about)), shown=seal.hexdigest())
+        return structs.replace(self.created, about=about_digest(about_to_json(self.about)), shown=seal.hexdigest())
 
 
 def draft_selection(

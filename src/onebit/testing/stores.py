@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any, Protocol
 
 import pytest
+from msgspec.structs import replace
 
 from onebit.errors import InvalidInputError
 from onebit.log.chain import Chain
