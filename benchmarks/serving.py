@@ -80,9 +80,9 @@ def make_study(storage: str, folder: Path, n_answers: int) -> np.ndarray:
         log = store.log(1)
         created = log.events[0]
         assert isinstance(created, Created)
-        recorder = Recorder(build_selection(created.selection, "certified", predictions, N_LABELS).learner)
-        while len(recorder.answers) < n_answers:
-            asked = recorder.ask(min(1000, n_answers - len(recorder.answers)))
+        recorder = Recorder(build_selection(created.selection, "certified", predictions, N_LABELS).learner, created)
+        while len(recorder.course.answered) < n_answers:
+            asked = recorder.ask(min(1000, n_answers - len(recorder.course.answered)))
             if isinstance(asked, Status):
                 break
             for question in asked:

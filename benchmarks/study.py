@@ -143,9 +143,9 @@ def replayed(storage: str, case: Case) -> Case:
         log = store.log(1)
     created = log.events[0]
     assert isinstance(created, Created)
-    recorder = Recorder(build_selection(created.selection, created.learner, predictions, N_LABELS).learner)
-    while len(recorder.answers) < case["answers"]:
-        asked = recorder.ask(min(1000, case["answers"] - len(recorder.answers)))
+    recorder = Recorder(build_selection(created.selection, created.learner, predictions, N_LABELS).learner, created)
+    while len(recorder.course.answered) < case["answers"]:
+        asked = recorder.ask(min(1000, case["answers"] - len(recorder.course.answered)))
         if isinstance(asked, Status):
             break
         for question in asked:
@@ -160,7 +160,12 @@ def replayed(storage: str, case: Case) -> Case:
         seconds = time.perf_counter() - begin
         same = study.digest() == recorder.digest()
     n_bytes = sum(len(str(to_json(event))) for event in events if isinstance(event, Asked | Answered))
-    return {"n answers": len(recorder.answers), "seconds": seconds, "same state": same, "MB of log": n_bytes / 1e6}
+    return {
+        "n answers": len(recorder.course.answered),
+        "seconds": seconds,
+        "same state": same,
+        "MB of log": n_bytes / 1e6,
+    }
 
 
 def imported(storage: str, case: Case) -> Case:

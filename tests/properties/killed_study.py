@@ -140,7 +140,7 @@ def main(kind: str, storage: str, n_kills: int, seed: int) -> dict[str, Any]:
     said = {event.token: event.answer is Answer.YES for event in log if isinstance(event, Answered)}
     lost = [each for each in acknowledged if each[0] == "told" and said.get(each[3]) != each[2]]
     with resume(storage) as first:
-        digest, answers = first.digest(), dict(first._recorder.answers)
+        digest, answers = first.digest(), {number: event.answer for number, event in first._course.answered.items()}
     with load_study("s", storage=storage, read_only=True) as second:
         same = second.digest() == digest
     return {

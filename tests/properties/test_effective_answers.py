@@ -44,7 +44,7 @@ def disturbed(study: Study, known: np.ndarray, clock: Clock, rng: np.random.Gene
             offer, said, token = answered[int(rng.integers(len(answered)))]
             if rng.random() < 0.5:
                 assert study.tell(offer, said, token=token).repeated
-            elif study._desk.card(offer.id).votes.get(offer.rater) is not None:
+            elif study._course.votes[offer.id].get(offer.rater) is not None:
                 study.undo(offer)
             continue
         offer_or_status = study.ask(rater)

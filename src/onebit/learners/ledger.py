@@ -57,13 +57,13 @@ class Ledger:
         if isinstance(answer, Answer):
             if question.label is None and answer is not Answer.CANT_TELL:
                 raise InvalidInputError(
-                    f"question {question.id} asks for the label itself; the answer was {answer.value} and must be a "
-                    "label or Answer.CANT_TELL"
+                    f"the question asks for the label itself; the answer was {answer.value} and must be a label or "
+                    "Answer.CANT_TELL"
                 )
         elif question.label is not None:
             raise InvalidInputError(
-                f"question {question.id} asks whether label {question.label} is right; the answer was {answer!r} and "
-                "must be Answer.YES, Answer.NO or Answer.CANT_TELL"
+                f"the question asks whether label {question.label} is right; the answer was {answer!r} and must be "
+                "Answer.YES, Answer.NO or Answer.CANT_TELL"
             )
         elif not isinstance(answer, int | np.integer) or isinstance(answer, bool) or not 0 <= answer < self._n_labels:
             raise InvalidInputError(f"the answer {answer!r} is not a label; labels are 0 to {self._n_labels - 1}")

@@ -171,11 +171,12 @@ class Disputed(_Event, frozen=True, tag="disputed"):
 class Checked(_Event, frozen=True, tag="checked"):
     """A question was given to a rater to learn about the rater; its answer never enters the estimate.
 
+    Its number is of the same sequence as those of the learner's questions, so that raters cannot tell the two apart.
     ``item`` is a row of the table. ``expected`` is the right answer of a planted question, or what was answered before
     to a repeated one, ``repeats``.
     """
 
-    check_id: Count
+    question_id: Count
     item: Count
     label: Count
     rater: str
@@ -186,7 +187,7 @@ class Checked(_Event, frozen=True, tag="checked"):
 class CheckAnswered(_Event, frozen=True, tag="check answered"):
     """The rater's answer to a question of the kind ``checked``."""
 
-    check_id: Count
+    question_id: Count
     answer: Answer
     rater: str
     token: str | None = None
@@ -195,7 +196,7 @@ class CheckAnswered(_Event, frozen=True, tag="check answered"):
 class CheckUndone(_Event, frozen=True, tag="check undone"):
     """The rater took the answer to a check back."""
 
-    check_id: Count
+    question_id: Count
     rater: str
 
 

@@ -8,8 +8,8 @@ the end.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from onebit.log.events import (
     Answered,
@@ -37,20 +37,40 @@ from onebit.records import Answer, Closing, EpochPlan, EpochRecord, Question
 AFTER_THE_END = (Disputed, Voted, Unvoted, Checked, CheckAnswered, CheckUndone)
 
 
-@dataclass(frozen=True, eq=False)
 class Course:
-    """What a log says, in force at its end. ``answered`` has the event that gave each question its answer."""
+    """What is in force of a log, taken event by event.
 
-    created: Created
-    epochs: list[EpochRecord | EpochPlan] = field(default_factory=list)
-    questions: list[Question] = field(default_factory=list)
-    answered: dict[int, Answered] = field(default_factory=dict)
-    closings: list[Closing] = field(default_factory=list)
-    ends: list[Finished] = field(default_factory=list)
+    Questions and checks of raters have their numbers from one sequence. ``given`` has what each number is; ``offered``
+    whom it was given to, in that order; ``votes`` the answers of raters in force; ``answered`` the event that gave a
+    question its answer, or that answered a check. An answer that several raters give has their votes before it.
+    """
+
+    def __init__(self, created: Created) -> None:
+        _require(created.overlap % 2 == 1, f"{created.overlap} raters a question have no majority")
+        self.created = created
+        self._overlap = created.overlap
+        #: Whether epochs and their closings are in the log.
+        self._has_epochs = created.learner in ("certified", "networks")
+        self._has_closings = created.learner == "certified"
+        self.epochs: list[EpochRecord | EpochPlan] = []
+        self.closings: list[Closing] = []
+        self.finished: Finished | None = None
+        self.given: list[Question | Checked] = []
+        self.offered: list[dict[str | None, None]] = []
+        self.votes: list[dict[str | None, Given]] = []
+        self.answered: dict[int, Answered | CheckAnswered] = {}
+        #: The learner's questions, in the order asked; and those without an answer.
+        self.questions: list[Question] = []
+        self.open: dict[int, Question] = {}
+        #: What each token was used for.
+        self.tokens: dict[str, tuple[int, Given]] = {}
+        #: The numbers that each rater answered, in that order (also what was taken back), and the rater's checks.
+        self.answered_by: dict[str | None, list[int]] = defaultdict(list)
+        self.checks_of: dict[str, list[Checked]] = defaultdict(list)
 
     @property
     def answers(self) -> list[Given | None]:
-        """The answers to the questions, None where one is open."""
+        """The answers to the learner's questions, in their order; None where one is open."""
         found = (self.answered.get(question.id) for question in self.questions)
         return [None if event is None else event.answer for event in found]
 
@@ -64,151 +84,119 @@ class Course:
         """The epochs of a training."""
         return [epoch for epoch in self.epochs if isinstance(epoch, EpochPlan)]
 
-    @property
-    def finished(self) -> Finished | None:
-        return self.ends[0] if self.ends else None
-
-
-def fold(events: Iterable[Event]) -> Course:
-    """What is in force at the end of a log; LogError at the first event that cannot have happened."""
-    state: _Fold | None = None
-    for number, event in enumerate(events):
-        try:
-            if state is None:
-                _require(isinstance(event, Created), "it is the first, and must be 'created'")
-                state = _Fold(event)  # type: ignore[arg-type]
-            else:
-                state.take(event)
-        except LogError as error:
-            raise LogError(f"event {number} ({type(event).__name__.lower()}) cannot have happened: {error}") from None
-    if state is None:
-        raise LogError("the log is empty; it was cut off before its first event")
-    return state.course
-
-
-def _require(holds: bool, what_else: str) -> None:
-    if not holds:
-        raise LogError(what_else)
-
-
-class _Fold:
-    """A log that is gone through, event by event."""
-
-    def __init__(self, created: Created) -> None:
-        _require(created.overlap % 2 == 1, f"{created.overlap} raters a question have no majority")
-        self.course = Course(created)
-        self._overlap = created.overlap
-        #: Whether epochs and their closings are in the log.
-        self._has_epochs = created.learner in ("certified", "networks")
-        self._has_closings = created.learner == "certified"
-        #: Whom each question was given, and the votes in force on it.
-        self._offered: list[set[str | None]] = []
-        self._votes: list[dict[str | None, Given]] = []
-        self._tokens: set[str] = set()
-        self._checks: list[Checked] = []
-        self._check_answers: dict[int, CheckAnswered] = {}
-
     def take(self, event: Event) -> None:
-        if self.course.ends and not isinstance(event, AFTER_THE_END):
+        """Go on by one event; LogError, and nothing is changed, if it cannot have happened."""
+        if self.finished is not None and not isinstance(event, AFTER_THE_END):
             raise LogError("the log had ended before it")
         match event:
             case EpochBegan() | Planned() | Closed() | Finished():
                 self._take_epoch(event)
-            case Asked() | Offered():
+            case Asked() | Checked() | Offered():
                 self._take_question(event)
             case Voted() | Unvoted():
                 self._take_vote(event)
             case Answered() | Undone() | Disputed():
                 self._take_answer(event)
-            case Checked() | CheckAnswered() | CheckUndone():
+            case CheckAnswered() | CheckUndone():
                 self._take_check(event)
             case Created():
                 raise LogError("a log begins once")
 
     def _take_epoch(self, event: EpochBegan | Planned | Closed | Finished) -> None:
-        course = self.course
-        is_answered = len(course.answered) == len(course.questions)
+        is_answered, is_open = not self.open, len(self.closings) < len(self.epochs)
         match event:
             case EpochBegan() | Planned():
-                record, kind = event.record, EpochBegan if self._has_closings else Planned
+                kind = EpochBegan if self._has_closings else Planned
                 _require(self._has_epochs and isinstance(event, kind), "this learner has no epochs of this kind")
-                _require(record.number == len(course.epochs), f"epoch {len(course.epochs)} is the next to begin")
-                is_free = len(course.closings) == len(course.epochs) if self._has_closings else is_answered
-                _require(is_free, "the epoch before it is not over")
-                course.epochs.append(record)
+                _require(event.record.number == len(self.epochs), f"epoch {len(self.epochs)} is the next to begin")
+                _require(not is_open if self._has_closings else is_answered, "the epoch before it is not over")
+                self.epochs.append(event.record)
             case Closed(closing):
-                is_open = len(course.closings) < len(course.epochs)
-                _require(is_open and closing.epoch == len(course.epochs) - 1, "no such epoch is open")
+                _require(is_open and closing.epoch == len(self.epochs) - 1, "no such epoch is open")
                 _require(is_answered, "a question of the epoch has no answer")
-                course.closings.append(closing)
+                self.closings.append(closing)
             case Finished():
-                if self._has_epochs:
-                    is_open = self._has_closings and len(course.closings) < len(course.epochs)
-                    _require(is_answered and not is_open, "an epoch is open, or a question has no answer")
-                course.ends.append(event)
+                is_over = is_answered and not (self._has_closings and is_open)
+                _require(is_over or not self._has_epochs, "an epoch is open, or a question has no answer")
+                self.finished = event
 
-    def _take_question(self, event: Asked | Offered) -> None:
+    def _take_question(self, event: Asked | Checked | Offered) -> None:
         match event:
             case Asked(question, rater):
-                course = self.course
-                _require(question.id == len(course.questions), f"question {len(course.questions)} is the next")
+                self._require_next(question.id)
                 self._require_open_epoch(question)
-                course.questions.append(question)
-                self._offered.append({rater})
-                self._votes.append({})
+                self.questions.append(question)
+                self.open[question.id] = question
+                self._give(question, rater)
+            case Checked(number, repeats=repeats):
+                self._require_next(number)
+                if repeats is not None:
+                    self._require_asked(repeats)
+                    before = self.votes[repeats].get(event.rater)
+                    _require(before == event.expected, f"the rater's answer to question {repeats} was another")
+                self.checks_of[event.rater].append(event)
+                self._give(event, event.rater)
             case Offered(number, rater):
                 self._require_asked(number)
-                _require(number not in self.course.answered, f"question {number} had its answer already")
-                _require(rater not in self._votes[number], f"this rater had answered question {number} already")
-                self._offered[number].add(rater)
+                _require(number not in self.answered, f"question {number} had its answer already")
+                _require(rater not in self.votes[number], f"this rater had answered question {number} already")
+                self.offered[number].pop(rater, None)
+                self.offered[number][rater] = None
+
+    def _give(self, given: Question | Checked, rater: str | None) -> None:
+        self.given.append(given)
+        self.offered.append({rater: None})
+        self.votes.append({})
 
     def _take_vote(self, event: Voted | Unvoted) -> None:
         number, rater = event.question_id, event.rater
         self._require_asked(number)
         _require(self._overlap > 1 and rater is not None, "votes are for several raters with names")
-        votes = self._votes[number]
+        votes = self.votes[number]
         if isinstance(event, Voted):
             _require(isinstance(event.answer, Answer), "votes are yes, no or can't tell")
-            _require(rater in self._offered[number], f"question {number} was not given to this rater")
+            _require(rater in self.offered[number], f"question {number} was not given to this rater")
             _require(rater not in votes, f"this rater had voted on question {number} already")
-            self._use_token(event.token)
-            votes[rater] = event.answer
+            self._say(event)
             return
         _require(rater in votes, f"this rater has no vote on question {number}")
-        del votes[rater]
-        answered = self.course.answered.get(number)
-        is_borne = answered is None or majority(votes.values(), self._overlap) == answered.answer
+        others = [vote for who, vote in votes.items() if who != rater]
+        answered = self.answered.get(number)
+        is_borne = answered is None or majority(others, self._overlap) == answered.answer
         _require(is_borne, f"question {number} keeps an answer that the other votes do not give")
+        del votes[rater]
 
     def _take_answer(self, event: Answered | Undone | Disputed) -> None:
-        number, answered = event.question_id, self.course.answered
-        self._require_asked(number)
+        number, answered = event.question_id, self.answered
+        question = self._require_asked(number)
         match event:
             case Answered():
                 _require(number not in answered, f"question {number} has an answer already, and an answer counts once")
-                self._require_open_epoch(self.course.questions[number])
+                self._require_open_epoch(question)
                 self._require_borne(event)
+                if self._overlap == 1:
+                    self._say(event)
                 answered[number] = event
+                del self.open[number]
             case Undone(rater=rater):
                 _require(number in answered, f"question {number} has no answer to take back")
-                self._require_open_epoch(self.course.questions[number])
+                self._require_open_epoch(question)
                 _require(rater == answered[number].rater, f"the answer to question {number} is another rater's")
                 del answered[number]
+                self.open[number] = question
                 if self._overlap == 1:
-                    self._votes[number].clear()
+                    self.votes[number].clear()
             case Disputed(rater=rater):
                 _require(
-                    number in answered and rater in self._votes[number],
+                    number in answered and rater in self.votes[number],
                     f"question {number} has no answer of this rater's",
                 )
 
     def _require_borne(self, event: Answered) -> None:
         """An answer is that of a rater who was asked, or what the votes come to."""
-        number, votes = event.question_id, self._votes[event.question_id]
+        number, votes = event.question_id, self.votes[event.question_id]
         if self._overlap == 1:
-            _require(event.rater in self._offered[number], f"question {number} was not given to this rater")
-            self._use_token(event.token)
-            votes[event.rater] = event.answer
+            _require(event.rater in self.offered[number], f"question {number} was not given to this rater")
             return
         _require(event.rater is None and event.token is None, "an answer of several raters is of none of them alone")
         found = majority(votes.values(), self._overlap)
@@ -219,36 +207,63 @@ class _Fold:
         said = found.value if isinstance(found, Answer) else found
         _require(found == event.answer, f"the votes on question {number} come to {said!r}")
 
-    def _take_check(self, event: Checked | CheckAnswered | CheckUndone) -> None:
-        number = event.check_id
-        if isinstance(event, Checked):
-            _require(number == len(self._checks), f"check {len(self._checks)} is the next")
-            if event.repeats is not None:
-                self._require_asked(event.repeats)
-                before = self._votes[event.repeats].get(event.rater)
-                _require(before == event.expected, f"the rater's answer to question {event.repeats} was another")
-            self._checks.append(event)
-            return
-        _require(number < len(self._checks), f"check {number} was never given")
-        _require(event.rater == self._checks[number].rater, f"check {number} was given to another rater")
+    def _take_check(self, event: CheckAnswered | CheckUndone) -> None:
+        number = event.question_id
+        check = self.given[number] if number < len(self.given) else None
+        _require(isinstance(check, Checked), f"question {number} is no check that was given")
+        _require(event.rater in self.offered[number], f"check {number} was given to another rater")
         if isinstance(event, CheckAnswered):
-            _require(number not in self._check_answers, f"check {number} has an answer already")
-            self._use_token(event.token)
-            self._check_answers[number] = event
+            _require(number not in self.answered, f"check {number} has an answer already")
+            self._say(event)
+            self.answered[number] = event
         else:
-            _require(number in self._check_answers, f"check {number} has no answer to take back")
-            del self._check_answers[number]
+            _require(number in self.answered, f"check {number} has no answer to take back")
+            del self.answered[number]
+            self.votes[number].clear()
 
-    def _require_asked(self, number: int) -> None:
-        _require(number < len(self.course.questions), f"question {number} was not asked before it")
+    def _say(self, event: Voted | Answered | CheckAnswered) -> None:
+        """A rater's own answer, with a token that was not used before."""
+        if event.token is not None:
+            _require(event.token not in self.tokens, f"the token {event.token!r} was used before")
+            self.tokens[event.token] = event.question_id, event.answer
+        self.votes[event.question_id][event.rater] = event.answer
+        self.answered_by[event.rater].append(event.question_id)
+
+    def _require_next(self, number: int) -> None:
+        _require(number == len(self.given), f"question {len(self.given)} is the next")
+
+    def _require_asked(self, number: int) -> Question:
+        """The learner's question of that number."""
+        question = self.given[number] if number < len(self.given) else None
+        if not isinstance(question, Question):
+            raise LogError(f"question {number} was not asked before it")
+        return question
 
     def _require_open_epoch(self, question: Question) -> None:
         if self._has_epochs:
-            is_open = len(self.course.closings) < len(self.course.epochs) or not self._has_closings
-            is_now = is_open and question.epoch == len(self.course.epochs) - 1
+            is_open = len(self.closings) < len(self.epochs) or not self._has_closings
+            is_now = is_open and question.epoch == len(self.epochs) - 1
             _require(is_now, f"epoch {question.epoch} of question {question.id} is not under way")
 
-    def _use_token(self, token: str | None) -> None:
-        if token is not None:
-            _require(token not in self._tokens, f"the token {token!r} was used before")
-            self._tokens.add(token)
+
+def fold(events: Iterable[Event]) -> Course:
+    """What is in force at the end of a log; LogError at the first event that cannot have happened."""
+    course: Course | None = None
+    for number, event in enumerate(events):
+        try:
+            if course is None:
+                if not isinstance(event, Created):
+                    raise LogError("it is the first, and must be 'created'")
+                course = Course(event)
+            else:
+                course.take(event)
+        except LogError as error:
+            raise LogError(f"event {number} ({type(event).__name__.lower()}) cannot have happened: {error}") from None
+    if course is None:
+        raise LogError("the log is empty; it was cut off before its first event")
+    return course
+
+
+def _require(holds: bool, what_else: str) -> None:
+    if not holds:
+        raise LogError(what_else)

@@ -10,45 +10,63 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from onebit.errors import InvalidInputError, OnebitError
+from onebit.errors import InvalidInputError, OnebitError, UnknownQuestionError
 from onebit.learners.contract import Learner
 from onebit.log.codec import to_json
-from onebit.log.events import Answered, Asked, Closed, EpochBegan, Event, Finished, LogError, Planned, Undone, began
-from onebit.records import Answer, Closing, EpochPlan, EpochRecord, Question, Status
+from onebit.log.events import (
+    Answered,
+    Asked,
+    Closed,
+    Created,
+    EpochBegan,
+    Event,
+    Finished,
+    LogError,
+    Planned,
+    Undone,
+    began,
+)
+from onebit.log.fold import Course
+from onebit.records import Question, Status
 
 NOT_THIS_RUN = "the log does not belong to this table or seed, or was written by another version of onebit"
 
 
 class Recorder:
-    """Drives a learner and notes what happens, in order, for whoever writes it: ``drain`` gives what is not written."""
+    """Drives a learner and notes what happens, in order, for whoever writes it: ``drain`` gives what is not written.
 
-    def __init__(self, learner: Learner[Any]) -> None:
-        self.learner = learner
-        self._waiting: list[Event] = []
+    A question's number is the one that it has in the log. The learner counts its own questions alone; where raters are
+    checked in between, its count lags behind, and nobody but this class sees it.
+    """
+
+    def __init__(self, learner: Learner[Any], created: Created) -> None:
+        self.learner, self.course = learner, Course(created)
+        self._new: list[Event] = []
         self._n_epochs = self._n_closings = 0
-        self.questions: list[Question] = []
-        #: Questions without an answer, by number.
-        self.open: dict[int, Question] = {}
-        #: Answers in force, by the question's number.
-        self.answers: dict[int, Answer | int] = {}
-        self.finished: Finished | None = None
+        #: The learner's own count of each question, by number.
+        self._place: dict[int, int] = {}
 
     def ask(self, n: int, rater: str | None = None) -> tuple[Question, ...] | Status:
-        """Up to ``n`` new questions, as the learner gives them."""
+        """Up to ``n`` new questions of the learner."""
         asked = self.learner.ask(n)
         self.note_epochs()
-        if isinstance(asked, tuple):
-            self._waiting.extend(Asked(question, rater) for question in asked)
-            self._add(asked)
-        return asked
+        if isinstance(asked, Status):
+            return asked
+        first = len(self.course.given)
+        questions = tuple(replace(question, id=first + i) for i, question in enumerate(asked))
+        for place, question in zip(asked, questions, strict=True):
+            self._place[question.id] = place.id
+            self._note(Asked(question, rater))
+        return questions
 
-    def take(self, event: Answered | Undone | Finished) -> None:
-        """Do to the learner what somebody did; an error changes nothing."""
-        self._apply(event)
-        self._waiting.append(event)
+    def take(self, event: Event) -> None:
+        """What somebody did: done to the learner, if it concerns the learner, and noted; an error changes nothing."""
+        self._tell(event)
+        self._note(event)
 
     def note_epochs(self) -> None:
         """Note the epochs that began and closed since, in that order."""
@@ -56,82 +74,80 @@ class Recorder:
         new: list[tuple[int, int, Event]] = [(each.number, 0, began(each)) for each in epochs[self._n_epochs :]]
         new += [(each.epoch, 1, Closed(each)) for each in closings[self._n_closings :]]
         self._n_epochs, self._n_closings = len(epochs), len(closings)
-        self._waiting.extend(event for *_, event in sorted(new, key=lambda entry: entry[:2]))
+        for *_, event in sorted(new, key=lambda entry: entry[:2]):
+            self._note(event)
 
     def drain(self) -> list[Event]:
         """What happened since the last call."""
-        waiting, self._waiting = self._waiting, []
-        return waiting
+        new, self._new = self._new, []
+        return new
 
     def digest(self) -> str:
         """A hash of the state: the questions, the answers in force, the epochs and what they showed."""
-        epochs, closings = self.learner.epochs, self.learner.closings
-        events: list[Event] = [Asked(question) for question in self.questions]
-        events += [Answered(number, self.answers[number]) for number in sorted(self.answers)]
+        course, epochs, closings = self.course, self.learner.epochs, self.learner.closings
+        events: list[Event] = [Asked(question) for question in course.questions]
+        given = zip(course.questions, course.answers, strict=True)
+        events += [Answered(question.id, answer) for question, answer in given if answer is not None]
         events += [*map(began, epochs), *map(Closed, closings)]
         digest = hashlib.sha256()
         for event in events:
             digest.update(json.dumps(to_json(event), sort_keys=True).encode() + b"\n")
         return digest.hexdigest()
 
-    def _add(self, questions: Iterable[Question]) -> None:
-        for question in questions:
-            self.questions.append(question)
-            self.open[question.id] = question
+    def _note(self, event: Event) -> None:
+        self.course.take(event)
+        self._new.append(event)
 
-    def _apply(self, event: Answered | Undone | Finished) -> None:
+    def _tell(self, event: Event) -> None:
         match event:
-            case Answered(question_id=number, answer=answer):
-                self.learner.tell(number, answer)
-                self.answers[number] = answer
-                del self.open[number]
-            case Undone(question_id=number):
-                self.learner.untell(number)
-                del self.answers[number]
-                self.open[number] = self.questions[number]
-            case Finished():
-                self.finished = event
+            case Answered(number, answer):
+                self.learner.tell(self._place_of(number), answer)
+            case Undone(number):
+                self.learner.untell(self._place_of(number))
+
+    def _place_of(self, number: int) -> int:
+        if number not in self._place:
+            raise UnknownQuestionError(f"question {number} was never asked")
+        return self._place[number]
 
 
 class _Replay:
     """A recorder being brought to the state that a log describes."""
 
-    def __init__(self, learner: Learner[Any]) -> None:
-        self.recorder = Recorder(learner)
-        self._epochs: list[EpochRecord | EpochPlan] = []
-        self._closings: list[Closing] = []
+    def __init__(self, learner: Learner[Any], created: Created) -> None:
+        self.recorder = Recorder(learner, created)
         self._asked: list[Question] = []
 
     def take(self, event: Event) -> None:
+        recorder = self.recorder
+        recorder.course.take(event)
         match event:
-            case Asked(question=question):
+            case Asked(question):
                 # Asked for together further on: learners ask the same, one at a time or many.
-                self._asked.append(question)
+                place = len(recorder._place)
+                recorder._place[question.id] = place
+                self._asked.append(replace(question, id=place))
             case EpochBegan() | Planned():
                 self._ask_again()
-                self.recorder.learner.adopt(event.record)
-                self._epochs.append(event.record)
-            case Closed(closing=closing):
-                self._closings.append(closing)
+                recorder.learner.adopt(event.record)
             case Answered() | Undone() | Finished():
                 self._ask_again()
                 if isinstance(event, Finished):
                     # Whoever wrote this had looked, and what was over is closed.
-                    self.recorder.learner.read()
-                self.recorder._apply(event)
+                    recorder.learner.read()
+                recorder._tell(event)
 
     def end(self) -> Recorder:
         self._ask_again()
         recorder = self.recorder
-        learner = recorder.learner
-        if len(learner.epochs) < len(self._epochs) or len(learner.closings) < len(self._closings):
+        learner, course = recorder.learner, recorder.course
+        if len(learner.epochs) < len(course.epochs) or len(learner.closings) < len(course.closings):
             # Epochs close when somebody looks, and somebody had looked.
             _ = learner.result
-        epochs, closings = learner.epochs, learner.closings
-        recorder._n_epochs, recorder._n_closings = len(self._epochs), len(self._closings)
-        if list(epochs[: len(self._epochs)]) != self._epochs:
+        recorder._n_epochs, recorder._n_closings = len(course.epochs), len(course.closings)
+        if list(learner.epochs[: len(course.epochs)]) != course.epochs:
             raise LogError(f"{NOT_THIS_RUN}: an epoch comes out otherwise than it was logged")
-        if list(closings[: len(self._closings)]) != self._closings:
+        if list(learner.closings[: len(course.closings)]) != course.closings:
             raise LogError(f"{NOT_THIS_RUN}: what an epoch showed comes out otherwise than it was logged")
         return recorder
 
@@ -141,21 +157,25 @@ class _Replay:
             self.recorder.learner.ask_again(logged)
         except InvalidInputError as error:
             raise LogError(f"{NOT_THIS_RUN}: {error}") from error
-        self.recorder._add(logged)
 
 
-def replay(events: Iterable[Event], learner: Learner[Any]) -> Recorder:
+def replay(events: Sequence[Event], learner: Learner[Any]) -> Recorder:
     """Bring a fresh learner to the state that a log describes, bit for bit, and go on from there.
 
-    Raises LogError unless every question and every epoch comes out as it was logged: otherwise the table, the seed or
-    the code is another, and what the answers show cannot be known.
+    Raises LogError unless every event can have happened and every question and every epoch comes out as it was logged:
+    otherwise the table, the seed or the code is another, and what the answers show cannot be known.
     """
-    state = _Replay(learner)
-    for number, event in enumerate(events, start=1):
+    created = events[0] if events else None
+    if not isinstance(created, Created):
+        raise LogError("the log does not begin with the creation of the study; restore a backup")
+    state = _Replay(learner, created)
+    for number, event in enumerate(events[1:], start=1):
         try:
             state.take(event)
-        except LogError:
-            raise
         except OnebitError as error:
-            raise LogError(f"event {number} of the log cannot have happened: {error}. {NOT_THIS_RUN}") from error
+            if str(error).startswith(NOT_THIS_RUN):
+                raise
+            raise LogError(
+                f"event {number} ({type(event).__name__.lower()}) cannot have happened: {error}. {NOT_THIS_RUN}"
+            ) from error
     return state.end()

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from onebit.log.events import Checked
+from onebit.log.fold import Course
 from onebit.randomness import RoundStream
 from onebit.records import Answer, Question
-from onebit.study.cards import Desk
 from onebit.study.kinds import Kind
 
 #: Cards that a rater must have answered since, before a question is repeated: it should not be remembered.
@@ -19,19 +19,19 @@ class Checks:
         self._about, self._kind = kind.about, kind
         self._uniforms = RoundStream(kind.created.setting.seed, "checks of raters")
 
-    def next(self, rater: str, desk: Desk) -> Checked | None:
+    def next(self, rater: str, course: Course) -> Checked | None:
         """A check for this rater, with the shares that the study was created with; mostly none."""
         if not self._about.has_checks:
             return None
-        kind, which, other, _ = self._uniforms.uniforms(len(desk.cards), 1)[0].tolist()
+        kind, which, other, _ = self._uniforms.uniforms(len(course.given), 1)[0].tolist()
         if kind < self._about.gold_share:
-            return self._gold(rater, desk, which, other)
+            return self._gold(rater, course, which, other)
         if kind < self._about.gold_share + self._about.repeat_share:
-            return self._repeat(rater, desk, which)
+            return self._repeat(rater, course, which)
         return None
 
-    def _gold(self, rater: str, desk: Desk, which: float, other: float) -> Checked | None:
-        given = {check.item for check in desk.checks_of[rater] if check.repeats is None}
+    def _gold(self, rater: str, course: Course, which: float, other: float) -> Checked | None:
+        given = {check.item for check in course.checks_of[rater] if check.repeats is None}
         left = [gold for gold in self._about.gold if gold.item not in given]
         if not left:
             return None
@@ -39,22 +39,23 @@ class Checks:
         wrong = [label for label in self._kind.plausible_labels(gold.item) if label not in gold.labels]
         # Half of the planted questions have the answer yes; more, where no model is wrong.
         if wrong and other < 0.5:
-            return Checked(desk.n_checks, gold.item, wrong[int(2 * other * len(wrong))], rater, Answer.NO)
+            return Checked(len(course.given), gold.item, wrong[int(2 * other * len(wrong))], rater, Answer.NO)
         # What is left of the number is uniform again, and draws one of the right labels.
         left_over = 2 * other - 1 if wrong else other
         right = gold.labels[int(left_over * len(gold.labels))]
-        return Checked(desk.n_checks, gold.item, right, rater, Answer.YES)
+        return Checked(len(course.given), gold.item, right, rater, Answer.YES)
 
-    def _repeat(self, rater: str, desk: Desk, which: float) -> Checked | None:
-        repeated = {check.repeats for check in desk.checks_of[rater]}
+    def _repeat(self, rater: str, course: Course, which: float) -> Checked | None:
+        repeated = {check.repeats for check in course.checks_of[rater]}
         may = []
-        for card in desk.answered_by[rater][:-APART]:
-            before = card.votes.get(rater)
-            if isinstance(card.ask, Question) and card.ask.id not in repeated and before in (Answer.YES, Answer.NO):
-                may.append((card.ask, before))
+        for number in course.answered_by[rater][:-APART]:
+            before, given = course.votes[number].get(rater), course.given[number]
+            if isinstance(given, Question) and number not in repeated and before in (Answer.YES, Answer.NO):
+                may.append((given, before))
         if not may:
             return None
         question, before = may[int(which * len(may))]
         if question.label is None or not isinstance(before, Answer):
             return None
-        return Checked(desk.n_checks, self._kind.row(question.item), question.label, rater, before, repeats=question.id)
+        row = self._kind.row(question.item)
+        return Checked(len(course.given), row, question.label, rater, before, repeats=question.id)

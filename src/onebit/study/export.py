@@ -91,12 +91,12 @@ class _Lines:
             raise LogError("the log does not begin with the creation of the study; restore a backup")
         self._events, self._items, self._raters = events, items, raters
         self._table_row = table_rows(created.setting, created.table.n_items)
-        self._questions = {event.question.id: event.question for event in events if isinstance(event, Asked)}
 
     def labels(self) -> Iterator[Row]:
-        answers = fold(self._events).answered
-        for number in sorted(answers):
-            question, said = self._questions[number], answers[number].answer
+        course = fold(self._events)
+        for question, said in zip(course.questions, course.answers, strict=True):
+            if said is None:
+                continue
             row = int(self._table_row[question.item])
             # Asked for the label itself, a rater who gives one says yes to it.
             label = question.label if isinstance(said, Answer) else said
@@ -106,7 +106,7 @@ class _Lines:
                 "row": row,
                 "label": None if label is None else self._items.label(label),
                 "answer": answer.value,
-                "rater": self._raters.name(answers[number].rater),
+                "rater": self._raters.name(course.answered[question.id].rater),
             }
 
     def of_log(self, seq: int, written_at: str, event: Event) -> Row:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from onebit.log.events import Answered, CheckAnswered, Checked, CheckUndone, Event, Voted
+from onebit.log.events import Answered, Event, Voted
+from onebit.log.fold import Course
 from onebit.records import Answer
 
 #: Probability with which each interval holds.
@@ -55,42 +56,32 @@ class _Counts:
 
 
 class Quality:
-    """What every rater did, kept up event by event."""
+    """What every rater did, kept up event by event; answers to checks are those in force of the ``course``."""
 
-    def __init__(self) -> None:
+    def __init__(self, course: Course) -> None:
+        self._course = course
         self._counts: dict[str, _Counts] = {}
-        self._checks: dict[int, Checked] = {}
-        self._check_answers: dict[int, Answer] = {}
 
     def take(self, event: Event) -> None:
-        match event:
-            case Voted() | Answered() if event.rater is not None:
-                counts = self._counts.setdefault(event.rater, _Counts())
-                counts.n_answers += 1
-                counts.n_cant_tell += event.answer is Answer.CANT_TELL
-                counts.n_late += event.late
-            case Checked():
-                self._checks[event.check_id] = event
-            case CheckAnswered():
-                self._check_answers[event.check_id] = event.answer
-            case CheckUndone():
-                del self._check_answers[event.check_id]
+        if isinstance(event, Voted | Answered) and event.rater is not None:
+            counts = self._counts.setdefault(event.rater, _Counts())
+            counts.n_answers += 1
+            counts.n_cant_tell += event.answer is Answer.CANT_TELL
+            counts.n_late += event.late
 
     def raters(self) -> tuple[RaterQuality, ...]:
         """Every rater with a name, in the order of their first answers."""
         counts = {name: replace(each, right=[], wrong=[], repeated=[]) for name, each in self._counts.items()}
-        for check_id, answer in self._check_answers.items():
-            check = self._checks[check_id]
-            if answer is not Answer.CANT_TELL:
-                of_rater = counts.setdefault(check.rater, _Counts())
-                expects_yes = check.expected is Answer.YES
-                kind = (
-                    of_rater.repeated
-                    if check.repeats is not None
-                    else of_rater.right
-                    if expects_yes
-                    else of_rater.wrong
-                )
+        for rater, checks in self._course.checks_of.items():
+            for check in checks:
+                answer = self._course.votes[check.question_id].get(rater)
+                if answer is None or answer is Answer.CANT_TELL:
+                    continue
+                of_rater = counts.setdefault(rater, _Counts())
+                if check.repeats is not None:
+                    kind = of_rater.repeated
+                else:
+                    kind = of_rater.right if check.expected is Answer.YES else of_rater.wrong
                 kind.append(answer is not check.expected)
         return tuple(
             RaterQuality(

@@ -34,14 +34,14 @@ from onebit.log.events import (
 from onebit.log.recorder import replay
 from onebit.log.votes import Given, majority
 from onebit.model_file import SavedModel, check_new, save_model
-from onebit.records import Answer, Question, Status
+from onebit.records import Answer, Status
 from onebit.report.record import Report
 from onebit.store.commit import GroupCommit
 from onebit.store.database import NotWrittenError
 from onebit.store.locks import Lock
 from onebit.store.store import SNAPSHOT, Entry, Log, Store
-from onebit.study.cards import Card, Desk, NotYoursError, check_rater
 from onebit.study.checks import Checks
+from onebit.study.desk import Desk, NotYoursError, check_rater
 from onebit.study.items import Item, Items
 from onebit.study.kinds import Kind
 from onebit.study.kinds.kind import Standing, StudyStatus
@@ -103,13 +103,12 @@ class Study:
         self._store, self._entry, self._clock = store, entry, clock
         self._lock, self._writer_lock = threading.RLock(), lock
         self._recorder = replay(log.events, kind.learner)
-        self._desk = Desk(self.created.overlap, self.about.lease_seconds)
-        self._desk.resume(log.events, clock())
-        self._quality = Quality()
+        self._course = self._recorder.course
+        self._desk = Desk(self._course, self.about.lease_seconds, clock())
+        self._quality = Quality(self._course)
         for event in log.events:
             self._quality.take(event)
         self._checks = Checks(kind)
-        self._batch: list[Event] = []
         self._commit = GroupCommit(
             lambda first, texts: store.append(entry.id, first, texts), log.head, publish=self.view.take
         )
@@ -120,18 +119,19 @@ class Study:
 
         WAIT: others must answer first. DONE: nothing is left to ask. Without a name, every call gives another question.
         """
-        check_rater(rater, self._tells_raters_apart)
-        with self._step():
-            cards = self._deal(rater, 1)
-        return cards if isinstance(cards, Status) else self._offer(cards[0], rater)
+        dealt = self._ask(rater, 1)
+        return dealt if isinstance(dealt, Status) else dealt[0]
 
     def ask_several(self, rater: str, n: int) -> tuple[Offer, ...] | Status:
         """Up to ``n`` questions for a rater to have at hand: those held already, in the same order, then others."""
-        check_rater(rater, self._tells_raters_apart)
         check_count("the number of questions asked for", n)
+        return self._ask(rater, n)
+
+    def _ask(self, rater: str | None, n: int) -> tuple[Offer, ...] | Status:
+        check_rater(rater, self._tells_raters_apart)
         with self._step():
-            cards = self._deal(rater, n)
-        return cards if isinstance(cards, Status) else tuple(self._offer(card, rater) for card in cards)
+            dealt = self._deal(rater, n)
+        return dealt if isinstance(dealt, Status) else tuple(self._offer(number, rater) for number in dealt)
 
     def tell(
         self, offer: Offer | int, answer: Answer | bool | int, *, rater: str | None = None, token: str | None = None
@@ -142,17 +142,17 @@ class Study:
         again is the same answer again. Raises UnknownQuestionError, AlreadyAnsweredError, NotYoursError,
         InvalidInputError, or NotWrittenError where the store cannot be written: then send it again.
         """
-        card_id, rater = (offer.id, offer.rater) if isinstance(offer, Offer) else (offer, rater)
+        number, rater = (offer.id, offer.rater) if isinstance(offer, Offer) else (offer, rater)
         said: Given = (Answer.YES if answer else Answer.NO) if isinstance(answer, bool) else answer
         check_rater(rater, self._tells_raters_apart)
         with self._step():
-            card = self._desk.card(card_id)
-            if self._is_repeated(card, said, rater, token):
+            self._desk.check_given(number)
+            if self._is_repeated(number, said, rater, token):
                 return Receipt(repeated=True)
-            self._desk.check_may_answer(card, rater)
-            late = self._desk.is_late(card, rater, self._clock())
-            self._take_answer(card, said, rater, token, late)
-            self._desk.drop_lease(card, rater)
+            self._desk.check_may_answer(number, rater)
+            late = self._desk.is_late(number, rater, self._clock())
+            self._take_answer(number, said, rater, token, late)
+            self._desk.drop_lease(number, rater)
         return Receipt(late=late)
 
     def undo(self, offer: Offer | int, *, rater: str | None = None) -> Undo:
@@ -160,20 +160,21 @@ class Study:
 
         Later the answer has been used, and stands; that it is disputed goes into the log.
         """
-        card_id, rater = (offer.id, offer.rater) if isinstance(offer, Offer) else (offer, rater)
+        number, rater = (offer.id, offer.rater) if isinstance(offer, Offer) else (offer, rater)
         with self._step():
-            card = self._desk.card(card_id)
-            if rater not in card.votes:
-                raise NotYoursError(f"question {card.id} has no answer of yours; take back your own answers")
-            if isinstance(card.ask, Question) and not self._take_back(card, card.ask, rater):
-                self._note(Disputed(card.ask.id, rater))
+            self._desk.check_given(number)
+            if rater not in self._course.votes[number]:
+                raise NotYoursError(f"question {number} has no answer of yours; take back your own answers")
+            given = self._course.given[number]
+            if isinstance(given, Checked):
+                self._note(CheckUndone(number, given.rater))
+            elif not self._take_back(number, rater):
+                self._note(Disputed(number, rater))
                 return Undo.DISPUTED
-            if isinstance(card.ask, Checked):
-                self._note(CheckUndone(card.ask.check_id, card.ask.rater))
             if rater is not None:
-                self._desk.lease(card, rater, self._clock())
+                self._desk.lease(number, rater, self._clock())
             else:
-                self._desk.drop_lease(card, rater)
+                self._desk.drop_lease(number, rater)
         return Undo.UNDONE
 
     def simulate(self, observe: Callable[[], None] | None = None) -> None:
@@ -184,14 +185,14 @@ class Study:
         rater = self.kind.simulated_rater()
         while True:
             with self._step():
-                cards = self._deal(None, AT_A_TIME)
-                if isinstance(cards, Status):
+                dealt = self._deal(None, AT_A_TIME)
+                if isinstance(dealt, Status):
                     return
-                for card in cards:
-                    if isinstance(card.ask, Question):
-                        shown = replace(card.ask, item=self.kind.row(card.ask.item))
-                        self._take_answer(card, rater(shown), None, None, late=False)
-                        self._desk.drop_lease(card, None)
+                for number in dealt:
+                    question = self._course.open[number]
+                    said = rater(replace(question, item=self.kind.row(question.item)))
+                    self._take_answer(number, said, None, None, late=False)
+                    self._desk.drop_lease(number, None)
             if observe is not None:
                 observe()
 
@@ -205,7 +206,7 @@ class Study:
         if result is None:
             result = self.result
         with self._lock:
-            standing = Standing(self.name, len(self._recorder.open), self._quality.raters(), self.head)
+            standing = Standing(self.name, len(self._course.open), self._quality.raters(), self.head)
         return self.kind.status(standing, result)
 
     def report(self) -> Report:
@@ -232,14 +233,15 @@ class Study:
     def last_answered(self, rater: str) -> Offer | None:
         """The question that the rater answered last and has not taken back; None if there is none."""
         with self._lock:
-            cards = (card for card in reversed(self._desk.answered_by[rater]) if rater in card.votes)
-            card = next(cards, None)
-            return None if card is None else self._offer(card, rater)
+            votes = self._course.votes
+            number = next((each for each in reversed(self._course.answered_by[rater]) if rater in votes[each]), None)
+            return None if number is None else self._offer(number, rater)
 
     def offer(self, question: int) -> Offer:
         """The question of that number, as it was given out; UnknownQuestionError if it never was."""
         with self._lock:
-            return self._offer(self._desk.card(question), None)
+            self._desk.check_given(question)
+            return self._offer(question, None)
 
     def item(self, row: int) -> Item:
         """What raters are shown of a row of the table."""
@@ -275,9 +277,10 @@ class Study:
             try:
                 yield
             finally:
-                batch, self._batch = self._batch, []
-                writes = self._writer_lock is not None
-                ticket = self._commit.put(batch) if writes else 0
+                new, writes = self._recorder.drain(), self._writer_lock is not None
+                for event in new:
+                    self._quality.take(event)
+                ticket = self._commit.put(new) if writes else 0
                 snapshot = self.kind.due_snapshot() if writes else None
         self._commit.wait(ticket)
         if snapshot is not None:
@@ -285,95 +288,87 @@ class Study:
             with suppress(NotWrittenError):
                 self._store.replace_block(self._entry.id, (SNAPSHOT, 0, snapshot))
 
-    def _note(self, *events: Event) -> None:
-        for event in events:
-            self._desk.take(event)
-            self._quality.take(event)
-            self._batch.append(event)
+    def _note(self, event: Event) -> None:
+        self._recorder.take(event)
 
-    def _deal(self, rater: str | None, n: int) -> list[Card] | Status:
-        """Up to n cards, leased to the rater; or why there is none."""
+    def _deal(self, rater: str | None, n: int) -> list[int] | Status:
+        """Up to n questions, leased to the rater; or why there is none."""
         now = self._clock()
-        cards = [] if rater is None else self._desk.hand(rater)[:n]
-        while len(cards) < n:
-            more = self._more(rater, now, n - len(cards))
+        dealt = [] if rater is None else self._desk.hand(rater)[:n]
+        while len(dealt) < n:
+            more = self._more(rater, now, n - len(dealt))
             if isinstance(more, Status):
-                if not cards:
+                if not dealt:
                     return more
                 break
             # At once, or they would be dealt again.
-            for card in more:
-                self._desk.lease(card, rater, now)
-            cards += more
+            for number in more:
+                self._desk.lease(number, rater, now)
+            dealt += more
         # In this order the first stays the first of the hand.
-        for card in reversed(cards):
-            self._desk.lease(card, rater, now)
-        return cards
+        for number in reversed(dealt):
+            self._desk.lease(number, rater, now)
+        return dealt
 
-    def _more(self, rater: str | None, now: float, n: int) -> list[Card] | Status:
-        """Cards that the rater does not hold: a free one, one that checks the rater, or up to n new questions."""
-        card = self._desk.next_free(rater, now)
-        if card is not None:
-            if isinstance(card.ask, Question):
-                self._note(Offered(card.ask.id, rater))
-            return [card]
-        check = self._checks.next(rater, self._desk) if rater is not None else None
+    def _more(self, rater: str | None, now: float, n: int) -> list[int] | Status:
+        """What the rater does not hold: a free question, one that checks the rater, or up to n new ones."""
+        free = self._desk.next_free(rater, now)
+        if free is not None:
+            self._note(Offered(free, rater))
+            return [free]
+        check = self._checks.next(rater, self._course) if rater is not None else None
         if check is not None:
             self._note(check)
-            return self._desk.cards[-1:]
+            return [check.question_id]
         # Before each question it is drawn anew whether a check comes first.
         asked = self._recorder.ask(1 if self.about.has_checks else n, rater)
-        self._note(*self._recorder.drain())
         if isinstance(asked, Status):
             self._finish_if_done(asked)
             return asked
-        return self._desk.cards[-len(asked) :]
+        return [question.id for question in asked]
 
-    def _offer(self, card: Card, rater: str | None) -> Offer:
-        item = card.ask.item if isinstance(card.ask, Checked) else self.kind.row(card.ask.item)
-        return Offer(card.id, item, card.ask.label, rater)
+    def _offer(self, number: int, rater: str | None) -> Offer:
+        given = self._course.given[number]
+        item = given.item if isinstance(given, Checked) else self.kind.row(given.item)
+        return Offer(number, item, given.label, rater)
 
-    def _is_repeated(self, card: Card, said: Given, rater: str | None, token: str | None) -> bool:
-        used = None if token is None else self._desk.tokens.get(token)
-        if used is not None and used != (card.id, said):
+    def _is_repeated(self, number: int, said: Given, rater: str | None, token: str | None) -> bool:
+        used = None if token is None else self._course.tokens.get(token)
+        if used is not None and used != (number, said):
             raise InvalidInputError(
                 f"the token {token!r} was used for another answer; make a new one for every answer of a rater"
             )
-        return used is not None or (rater is not None and card.votes.get(rater) == said)
+        return used is not None or (rater is not None and self._course.votes[number].get(rater) == said)
 
-    def _take_answer(self, card: Card, said: Given, rater: str | None, token: str | None, late: bool) -> None:
-        if isinstance(card.ask, Checked):
-            self._note(CheckAnswered(card.ask.check_id, _yes_or_no(said), card.ask.rater, token))
-            return
-        number = card.ask.id
-        if self.created.overlap > 1:
+    def _take_answer(self, number: int, said: Given, rater: str | None, token: str | None, late: bool) -> None:
+        given = self._course.given[number]
+        if isinstance(given, Checked):
+            self._note(CheckAnswered(number, _yes_or_no(said), given.rater, token))
+        elif self.created.overlap > 1:
             self._note(Voted(number, _yes_or_no(said), rater, token, late))
-            self._settle_by_votes(card, number)
-            return
-        self._recorder.take(Answered(number, said, rater, token, late))
-        self._note(*self._recorder.drain())
+            self._settle_by_votes(number)
+        else:
+            self._note(Answered(number, said, rater, token, late))
 
-    def _take_back(self, card: Card, question: Question, rater: str | None) -> bool:
+    def _take_back(self, number: int, rater: str | None) -> bool:
         """Take a vote back, and the answer that it helped to; whether that was possible."""
-        overlap = self.created.overlap
-        others = [vote for who, vote in card.votes.items() if who != rater]
-        if card.done and majority(others, overlap) != self._recorder.answers[question.id]:
+        overlap, answered = self.created.overlap, self._course.answered.get(number)
+        others = [vote for who, vote in self._course.votes[number].items() if who != rater]
+        if answered is not None and majority(others, overlap) != answered.answer:
             try:
-                self._recorder.take(Undone(question.id, rater if overlap == 1 else None))
+                self._note(Undone(number, rater if overlap == 1 else None))
             except OnebitError:
                 return False
-            self._note(*self._recorder.drain())
         if overlap > 1:
-            self._note(Unvoted(question.id, rater))
-            self._settle_by_votes(card, question.id)
+            self._note(Unvoted(number, rater))
+            self._settle_by_votes(number)
         return True
 
-    def _settle_by_votes(self, card: Card, number: int) -> None:
+    def _settle_by_votes(self, number: int) -> None:
         """Give a question that several raters answer its answer, once their votes have one."""
-        resolved = majority(card.votes.values(), self.created.overlap)
-        if resolved is not None and not card.done:
-            self._recorder.take(Answered(number, resolved))
-            self._note(*self._recorder.drain())
+        resolved = majority(self._course.votes[number].values(), self.created.overlap)
+        if resolved is not None and number not in self._course.answered:
+            self._note(Answered(number, resolved))
 
     def _read(self) -> Callable[[], Any]:
         """What works the result out: that takes a while, and needs no lock, so that raters do not wait for it."""
@@ -381,15 +376,13 @@ class Study:
             # Who only reads may not see an epoch closed whose answers the writer can still have taken back.
             read = self.kind.learner.read(closes=self._writer_lock is not None)
             self._recorder.note_epochs()
-            self._note(*self._recorder.drain())
         return read
 
     def _finish_if_done(self, status: Status) -> None:
-        if status is Status.DONE and self._recorder.finished is None:
+        if status is Status.DONE and self._course.finished is None:
             result = self.kind.learner.result
             self._recorder.note_epochs()
-            self._recorder.take(Finished(result.status, self.kind.summary(result)))
-            self._note(*self._recorder.drain())
+            self._note(Finished(result.status, self.kind.summary(result)))
 
 
 def _yes_or_no(said: Given) -> Answer:

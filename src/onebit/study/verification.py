@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from onebit.errors import InvalidInputError
 from onebit.log.chain import Head, digests
 from onebit.log.events import Asked, Checked, Created, Event, LogError, OtherVersionError
+from onebit.log.fold import Course
 from onebit.store.store import Entry, Store
 from onebit.study.about import about_from_json
-from onebit.study.cards import Desk
 from onebit.study.checks import Checks
 from onebit.study.kinds import Kind, open_kind
 from onebit.study.kinds.kind import Finding
@@ -116,13 +116,12 @@ def _seal_faults(store: Store, entry: Entry, created: Created) -> Iterator[str]:
 
 def _check_faults(kind: Kind, log: Sequence[Event]) -> Iterator[str]:
     """Where raters were not checked as the study was created to: which check comes when is drawn by the seed."""
-    desk = Desk(kind.created.overlap, kind.about.lease_seconds)
-    checks = Checks(kind)
-    for number, event in enumerate(log):
-        if isinstance(event, Checked) and checks.next(event.rater, desk) != event:
+    course, checks = Course(kind.created), Checks(kind)
+    for number, event in enumerate(log[1:], start=1):
+        if isinstance(event, Checked) and checks.next(event.rater, course) != event:
             yield f"event {number} checks {event.rater!r} by a question that was not due"
             return
-        if isinstance(event, Asked) and event.rater is not None and checks.next(event.rater, desk) is not None:
+        if isinstance(event, Asked) and event.rater is not None and checks.next(event.rater, course) is not None:
             yield f"event {number} gives {event.rater!r} a new question where a check was due"
             return
-        desk.take(event)
+        course.take(event)

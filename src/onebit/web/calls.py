@@ -18,7 +18,7 @@ from starlette.responses import JSONResponse, Response
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, OnebitError, UnknownQuestionError
 from onebit.log.events import OtherVersionError
 from onebit.store.database import InUseError
-from onebit.study.cards import NotYoursError
+from onebit.study.desk import NotYoursError
 from onebit.web.access import Kind, Link, UnknownLinkError
 from onebit.web.limits import MOST_BODY, TooLargeError, TooManyFailuresError
 from onebit.web.schema import Schema, check

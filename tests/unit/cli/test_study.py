@@ -16,6 +16,7 @@ from typer.testing import CliRunner, Result
 
 from onebit.cli.study import app
 from onebit.errors import InvalidInputError
+from onebit.records import Answer
 from onebit.study.opening import load_study
 from onebit.study.study import Offer
 
@@ -146,7 +147,7 @@ def test_answering_at_a_terminal(folder: Path) -> None:
     assert b"Look twice." in seen
     assert b"taken back" in seen
     with load_study("s") as study:
-        answers = [each.value for each in study._recorder.answers.values()]  # type: ignore[union-attr]
+        answers = [each.value for each in study._course.answers if isinstance(each, Answer)]
         assert answers == ["yes", "no", "no"]
 
 

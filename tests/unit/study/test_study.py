@@ -26,7 +26,7 @@ from onebit.log.events import (
 )
 from onebit.records import Answer, RunStatus, Status
 from onebit.store.store import Store
-from onebit.study.cards import NotYoursError
+from onebit.study.desk import NotYoursError
 from onebit.study.kinds.selection import SelectionStatus
 from onebit.study.opening import create_study, load_study
 from onebit.study.quality import RaterQuality, majority_rate, rate, warnings
@@ -125,7 +125,7 @@ def test_a_lease_that_ends_is_offered_again_with_the_same_label_and_propensity(d
     assert (again.id, again.item, again.label) == (first.id, first.item, first.label)
     assert desk.log(Offered) == [Offered(0, "cem")]
     # No question was drawn for it, so there is one propensity, that of the log.
-    assert len(desk.study._recorder.questions) == 2
+    assert len(desk.study._course.questions) == 2
 
 
 def test_a_late_answer_is_taken_once_and_flagged(desk: Desk) -> None:
@@ -211,7 +211,7 @@ def test_undo_gives_the_question_back_and_the_last_answer_counts(desk: Desk) -> 
     assert desk.offer("bob").id == 1
     assert desk.offer("ann") == first
     desk.study.tell(first, False, token="b")
-    assert desk.study._recorder.answers[0] is Answer.NO
+    assert desk.study._course.answers[0] is Answer.NO
     assert [type(event) for event in desk.log(Answered, Undone)] == [Answered, Undone, Answered]
     digest = desk.study.digest()
     desk.reopen()
@@ -277,17 +277,17 @@ def test_a_majority_of_several_answers(storage: str) -> None:
     desk.study.tell(offers[1], False)
     desk.reopen()
     desk.study.tell(offers[2], False)
-    assert desk.study._recorder.answers == {0: Answer.NO}
+    assert desk.study._course.answers == [Answer.NO, None]
     assert len(desk.log(Voted)) == 3
     assert desk.log(Answered) == [Answered(0, Answer.NO)]
     # Without bob's vote there is no majority, and the question is open.
     assert desk.study.undo(offers[1]) is Undo.UNDONE
-    assert desk.study._recorder.answers == {}
+    assert desk.study._course.answers == [None, None]
     desk.study.tell(offers[1], True)
-    assert desk.study._recorder.answers == {0: Answer.YES}
+    assert desk.study._course.answers == [Answer.YES, None]
     # With or without cem's vote it is yes.
     assert desk.study.undo(offers[2]) is Undo.UNDONE
-    assert desk.study._recorder.answers == {0: Answer.YES}
+    assert desk.study._course.answers == [Answer.YES, None]
     digest = desk.study.digest()
     desk.reopen()
     assert desk.study.digest() == digest
@@ -299,7 +299,7 @@ def test_a_vote_after_the_majority_changes_nothing_and_is_kept(storage: str) -> 
     offers = [desk.offer(name) for name in ("ann", "bob", "cem")]
     for offer, said in zip(offers, (True, True, False), strict=True):
         desk.study.tell(offer, said)
-    assert desk.study._recorder.answers == {0: Answer.YES}
+    assert desk.study._course.answers == [Answer.YES]
     assert len(desk.log(Voted)) == 3
     with pytest.raises(InvalidInputError, match="give the rater's name"):
         desk.study.ask()
@@ -315,11 +315,11 @@ def test_a_vote_that_is_taken_back_leaves_the_answer_of_the_others(storage: str)
     assert {offer.id for offer in offers.values()} == {0}
     for name, said in (("ann", True), ("bob", True), ("cem", False), ("dan", False)):
         desk.study.tell(offers[name], said)
-    assert desk.study._recorder.answers == {0: Answer.YES}
+    assert desk.study._course.answers == [Answer.YES]
     assert desk.study.undo(offers["ann"]) is Undo.UNDONE
-    assert desk.study._recorder.answers == {0: Answer.NO}
+    assert desk.study._course.answers == [Answer.NO]
     desk.reopen()
-    assert desk.study._recorder.answers == {0: Answer.NO}
+    assert desk.study._course.answers == [Answer.NO]
     desk.study.close()
     assert verify_study(storage, "s").ok
 

@@ -153,7 +153,7 @@ RATERS: dict[str, Edit] = {
         before_the_end(
             {
                 "event": "checked",
-                "check_id": 10**6,
+                "id": 10**6,
                 "item": 3,
                 "label": 1,
                 "rater": "ann",
@@ -166,7 +166,7 @@ RATERS: dict[str, Edit] = {
         lambda rows: before_the_end(
             {
                 "event": "checked",
-                "check_id": len(of_kind(rows, "checked")),
+                "id": len(of_kind(rows, "checked")) + len(of_kind(rows, "asked")),
                 "item": 3,
                 "label": int(TRUTH[3]),
                 "rater": "ann",
@@ -180,7 +180,7 @@ RATERS: dict[str, Edit] = {
     ),
     "a check is about another item": Edit(setting("checked", 0, "item", to=399)),
     "a check taken out": Edit(
-        lambda rows: [row for row in rows if row.get("check_id") != len(of_kind(rows, "checked")) - 1]
+        lambda rows: [row for row in rows if row.get("id") != of_kind(rows, "checked")[-1]["id"]]
     ),
     "the answer to a check taken out": Edit(without_one("check answered", 0), only_by_digest=NO_WITNESS),
     "the answer to a check flipped": Edit(flip("check answered", 0), only_by_digest=NO_WITNESS),

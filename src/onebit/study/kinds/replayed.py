@@ -11,7 +11,7 @@ from onebit.errors import OnebitError, shown
 from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.contract import Learner, Result
 from onebit.log.events import Event, Finished
-from onebit.log.fold import Course, fold
+from onebit.log.fold import Course
 from onebit.log.recorder import replay
 from onebit.study.kinds.selectors import Selected
 from onebit.verify.certificate import Verdict
@@ -38,10 +38,9 @@ class Replayed:
 
 
 def replayed(log: Sequence[Event], learner: Learner[Any]) -> Replayed:
-    """Fold a log, and replay it into a fresh learner."""
+    """Replay a log into a fresh learner."""
     try:
-        course = fold(log)
-        replay(log, learner)
+        course = replay(log, learner).course
     except OnebitError as error:
         return Replayed([str(error)])
     return Replayed([], course, learner.read(closes=False)())
