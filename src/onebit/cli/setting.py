@@ -9,7 +9,7 @@ from typing import Any, get_args
 from onebit.errors import InvalidInputError, check_count, check_fraction
 from onebit.log.events import SelectorName
 from onebit.randomness import given_or_fresh
-from onebit.records import Population, Protocol, Setting
+from onebit.records import AskingProtocol, Population, Setting
 
 #: Help of ``--seed`` wherever something is promised.
 SEED_HELP = (
@@ -39,7 +39,7 @@ def make_setting(
         check_count("--seed", seed, least=0)
     if budget is not None:
         check_count("--budget", budget)
-    for option, value, known in (("--protocol", protocol, Protocol), ("--population", population, Population)):
+    for option, value, known in (("--protocol", protocol, AskingProtocol), ("--population", population, Population)):
         if value not in get_args(known):
             raise InvalidInputError(f"{option} is {value!r}; it must be one of {', '.join(get_args(known))}")
     f_no, f_yes = _rates(error_rates)

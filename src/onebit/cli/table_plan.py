@@ -9,7 +9,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from onebit.errors import InvalidInputError, check_fraction
-from onebit.records import Protocol
+from onebit.records import AskingProtocol
 
 if TYPE_CHECKING:
     from onebit.cli.run_folder import Source
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: What is planned for unless it is said.
 ALL_EPS = (0.05, 0.02, 0.01)
 #: The protocols that ask yes or no.
-PROTOCOLS: tuple[Protocol, ...] = tuple(each for each in get_args(Protocol) if each != "labels")
+PROTOCOLS: tuple[AskingProtocol, ...] = tuple(each for each in get_args(AskingProtocol) if each != "labels")
 
 
 def table_figures(

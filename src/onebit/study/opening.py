@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from onebit.errors import InvalidInputError
 from onebit.log.events import Created, Event, SelectorName
 from onebit.randomness import given_or_fresh
-from onebit.records import Population, Protocol, Setting
+from onebit.records import AskingProtocol, Population, Setting
 from onebit.store.store import Block, Entry, Store
 from onebit.study.about import (
     About,
@@ -48,7 +48,7 @@ def create_study(
     storage: str | None = None,
     eps: float,
     delta: float = 0.05,
-    protocol: Protocol = "one-shot",
+    protocol: AskingProtocol = "one-shot",
     population: Population = "pool",
     learner: SelectorName = "certified",
     budget: int | None = None,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from onebit.learners.base import Result
 from onebit.learners.certified.forecast import Forecast
-from onebit.records import Protocol
+from onebit.records import AskingProtocol
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class CertifiedResult(Result):
     n_contradicted: int
 
 
-def promise(protocol: Protocol, is_pool: bool, raters_err: bool, exhaustive: bool, delta: float) -> str:
+def promise(protocol: AskingProtocol, is_pool: bool, raters_err: bool, exhaustive: bool, delta: float) -> str:
     """What is guaranteed, and under which assumptions, in one sentence."""
     where = "on the pool" if is_pool else "on the population that the stream is drawn from"
     means, rests_on = _stated(protocol, raters_err, exhaustive)
@@ -46,7 +46,7 @@ def promise(protocol: Protocol, is_pool: bool, raters_err: bool, exhaustive: boo
     )
 
 
-def _stated(protocol: Protocol, raters_err: bool, exhaustive: bool) -> tuple[str, str]:
+def _stated(protocol: AskingProtocol, raters_err: bool, exhaustive: bool) -> tuple[str, str]:
     """What models are compared by, and what must be so."""
     verdicts = "a verdict does not depend on when it is asked, nor who is asked on how the run stands"
     if raters_err:

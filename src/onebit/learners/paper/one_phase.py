@@ -12,7 +12,7 @@ from onebit.hypotheses.base import HypothesisClass, Labels
 from onebit.learners.base import EpochLearner, Result
 from onebit.learners.items import ItemSource
 from onebit.learners.paper.final import Conclusion, after_the_fact, conclude
-from onebit.records import Answer, Question
+from onebit.records import DELTA, Answer, Question
 
 
 class OnePhaseLearner(EpochLearner[Result]):
@@ -24,7 +24,7 @@ class OnePhaseLearner(EpochLearner[Result]):
         items: ItemSource,
         n_rounds: int,
         *,
-        delta: float = 0.05,
+        delta: float = DELTA,
         seed: int | None = None,
     ) -> None:
         super().__init__(hypotheses, items, seed)

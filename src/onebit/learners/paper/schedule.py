@@ -14,6 +14,7 @@ from onebit.errors import InvalidInputError, check_count, check_fraction
 from onebit.explore.potential import check_gamma
 from onebit.explore.spider import batch_size
 from onebit.hypotheses.natarajan import cover_sample_size, growth_bound
+from onebit.records import DELTA
 
 #: Diameter of the simplex in the L1 norm.
 D = 2
@@ -45,7 +46,7 @@ class Plan:
     n_final: int
     n_steps: int | None = None
     gamma: float = THEOREM_GAMMA
-    delta: float = 0.05
+    delta: float = DELTA
     origin: str = "sizes as given"
     guarantee: Guarantee | None = None
 

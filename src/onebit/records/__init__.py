@@ -1,0 +1,36 @@
+"""The frozen records that pass between the parts: question and answer, setting, epochs, the spec of a study."""
+
+from onebit.records.epochs import Closing, EpochPlan, EpochRecord
+from onebit.records.question import Answer, Question, RunStatus, Status
+from onebit.records.setting import (
+    ANSWERS_PER_ITEM,
+    DELTA,
+    AskingProtocol,
+    Population,
+    SelectorName,
+    Setting,
+    TrainingProtocol,
+    TrainingSetting,
+)
+
+#: The name of ``AskingProtocol`` in onebit 0.1.0.
+Protocol = AskingProtocol
+
+__all__ = [
+    "ANSWERS_PER_ITEM",
+    "DELTA",
+    "Answer",
+    "AskingProtocol",
+    "Closing",
+    "EpochPlan",
+    "EpochRecord",
+    "Population",
+    "Protocol",
+    "Question",
+    "RunStatus",
+    "SelectorName",
+    "Setting",
+    "Status",
+    "TrainingProtocol",
+    "TrainingSetting",
+]
