@@ -9,44 +9,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from onebit.cli.setting import SEED_HELP, read_labels
-from onebit.errors import InvalidInputError, check_count, check_fraction
+from onebit.cli import options as opt
+from onebit.errors import InvalidInputError
 from onebit.model_file import SavedModel, check_new, save_model
+from onebit.records import TrainingSpec
 
 if TYPE_CHECKING:
     from onebit.tables.data import Data
 
 
 def learn(
-    data: Annotated[Path, typer.Argument(help="Examples, one a row: CSV, Parquet, JSONL, or NPZ with X (and y).")],
+    data: Annotated[Path, typer.Argument(help="Examples, one per row: CSV, Parquet, JSONL, or NPZ with X (and y).")],
     label: Annotated[
         str | None,
         typer.Option(help="Column with the right labels (NPZ: y); raters are then simulated.", show_default=False),
     ] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(help="Text file with the labels, one a line; needed to ask you.", show_default=False),
-    ] = None,
-    text: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Column of texts to learn from, and from no other; may be given several times.", show_default=False
-        ),
-    ] = None,
-    id: Annotated[str | None, typer.Option(help="Column that names the items.", show_default=False)] = None,
-    show: Annotated[
-        list[str] | None,
-        typer.Option(help="Column to show to the rater, not learned from; several times.", show_default=False),
-    ] = None,
-    protocol: Annotated[
-        str, typer.Option(help="one-shot: one question an item; follow-up: until a yes, items chosen.")
-    ] = "one-shot",
-    budget: Annotated[
-        int | None, typer.Option(help="Answers in all; by default two for each item.", show_default=False)
-    ] = None,
-    target: Annotated[float | None, typer.Option(help="Stop once this accuracy is shown.", show_default=False)] = None,
-    delta: Annotated[float, typer.Option(help="Probability with which the accuracy interval may be wrong.")] = 0.05,
-    seed: Annotated[int | None, typer.Option(help=SEED_HELP, show_default=False)] = None,
+    labels: opt.Labels = None,
+    text: opt.Text = None,
+    id: opt.Id = None,
+    show: opt.Show = None,
+    protocol: opt.TrainingProtocol = TrainingSpec.protocol,
+    budget: opt.Budget = None,
+    target: opt.Target = None,
+    delta: opt.Delta = TrainingSpec.delta,
+    seed: opt.Seed = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Model to write; by default DATA with the ending .skops.", show_default=False),
@@ -65,17 +51,18 @@ def learn(
     --label raters are simulated, and a fifth of the rows is held out to measure the accuracy; otherwise you are asked
     about the labels in the file --labels, and the same command goes on where you stopped.
     """
+    _check(label, labels, answers)
+    spec = opt.spec_of(TrainingSpec, {**locals(), "truth": label})
     # Imported here: what reads data and learns takes a second that --help should not.
     from onebit.classifier import YesNoClassifier
     from onebit.cli.training import Training
     from onebit.tables.data import Wanted, read_data
 
-    _check(label, labels, answers, budget, target, delta, seed)
     to = out if out is not None else data.with_suffix(".skops")
     check_new("--out", to)
-    rows = read_data(data, Wanted(text=tuple(text or ()), label=label, id=id, show=tuple(show or ())))
-    names = _names(rows, read_labels(labels), data)
-    made: Any = {"protocol": protocol, "budget": budget, "target": target, "delta": delta, "seed": seed}
+    rows = read_data(data, Wanted(text=spec.text, label=label, id=id, show=spec.show))
+    names = _names(rows, spec.labels, data)
+    made: Any = {name: getattr(spec, name) for name in ("protocol", "budget", "target", "delta", "seed")}
     training = Training(rows, names, YesNoClassifier(**made), Console(stderr=True))
     if label is not None:
         training.simulate()
@@ -90,15 +77,7 @@ def learn(
         _tell(figures)
 
 
-def _check(
-    label: str | None,
-    labels: Path | None,
-    answers: Path | None,
-    budget: int | None,
-    target: float | None,
-    delta: float,
-    seed: int | None,
-) -> None:
+def _check(label: str | None, labels: Path | None, answers: Path | None) -> None:
     if label is None and labels is None:
         raise InvalidInputError(
             "neither --label nor --labels is given; --label COLUMN simulates raters, --labels FILE has the labels to "
@@ -106,13 +85,6 @@ def _check(
         )
     if label is not None and answers is not None:
         raise InvalidInputError("--answers keeps what you answer, and with --label raters are simulated; give one")
-    if budget is not None:
-        check_count("--budget", budget)
-    if target is not None:
-        check_fraction("--target", target)
-    check_fraction("--delta", delta)
-    if seed is not None:
-        check_count("--seed", seed, least=0)
 
 
 def _names(rows: Data, given: tuple[str, ...] | None, data: Path) -> tuple[str, ...]:

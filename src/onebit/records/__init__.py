@@ -12,6 +12,7 @@ from onebit.records.setting import (
     TrainingProtocol,
     TrainingSetting,
 )
+from onebit.records.spec import SECONDS_PER_ANSWER, SelectionSpec, StudySpec, TrainingSpec
 
 #: The name of ``AskingProtocol`` in onebit 0.1.0.
 Protocol = AskingProtocol
@@ -19,6 +20,7 @@ Protocol = AskingProtocol
 __all__ = [
     "ANSWERS_PER_ITEM",
     "DELTA",
+    "SECONDS_PER_ANSWER",
     "Answer",
     "AskingProtocol",
     "Closing",
@@ -28,9 +30,12 @@ __all__ = [
     "Protocol",
     "Question",
     "RunStatus",
+    "SelectionSpec",
     "SelectorName",
     "Setting",
     "Status",
+    "StudySpec",
     "TrainingProtocol",
     "TrainingSetting",
+    "TrainingSpec",
 ]

@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from onebit.errors import InvalidInputError
-from onebit.log.events import Created, Event, SelectorName
-from onebit.randomness import given_or_fresh
-from onebit.records import AskingProtocol, Population, Setting
-from onebit.store.store import Block, Entry, Store
-from onebit.study.about import (
-    About,
-    about_from_json,
-    about_to_json,
-    check_gold,
-    check_raters,
-    described,
-    gold_of,
-)
-from onebit.study.items import check_images, facts_of, to_blocks
-from onebit.study.learners import build_selection
-from onebit.study.seal import Seal, about_digest, check_about
-from onebit.study.seeds import check_new_seed
+from onebit.log.events import Created
+from onebit.records import SelectionSpec
+from onebit.store.store import Entry, Store
+from onebit.study.about import about_from_json
+from onebit.study.creation import NewStudy, Progress, prepare, spec_at_hand
+from onebit.study.seal import check_about
 from onebit.study.study import Study
 from onebit.study.tasks import build_task
 from onebit.tables.record import ModelTable, make_table, narrow
@@ -46,78 +33,32 @@ def create_study(
     name: str,
     *,
     storage: str | None = None,
-    eps: float,
-    delta: float = 0.05,
-    protocol: AskingProtocol = "one-shot",
-    population: Population = "pool",
-    learner: SelectorName = "certified",
-    budget: int | None = None,
-    seed: int | None = None,
-    f_no: float = 0.0,
-    f_yes: float = 0.0,
-    exhaustive: bool = False,
-    overlap: int = 1,
-    lease_seconds: float = 60.0,
-    instructions: str = "",
-    descriptions: Mapping[str, str] | None = None,
-    gold: Mapping[int, int | Collection[int]] | None = None,
-    gold_share: float = 0.0,
-    repeat_share: float = 0.0,
-    image: str | None = None,
-    image_root: str | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
+    **options: Any,
 ) -> Study:
     """Make a study of which of N models is the best, and open it.
 
     ``table`` is what ``onebit.tables.read_table`` gives, or predictions (N, n) of labels 0 to K - 1, negative where a
-    model abstains. ``overlap`` raters answer each question. ``gold`` says for some rows of the table which label is
-    right, or which labels are; ``gold_share`` of the questions are about those, ``repeat_share`` are repeated, and
-    neither enters the estimate. ``descriptions`` explains labels to raters. ``exhaustive`` (follow-up): the right label
-    of every item is one of the labels, so the last need not be asked. ``seed`` is for replay and simulation; without it
-    one is drawn from the operating system and recorded. Everything is checked before anything is written.
+    model abstains. The options are those of ``onebit.records.SelectionSpec``: ``eps``, ``delta``, ``protocol``,
+    ``budget``, ``f_no``, ``f_yes``, ``overlap``, ``instructions``, ``descriptions`` and so on. ``gold`` says for some
+    rows of the table which label is right, or which labels are; ``gold_share`` of the questions are about those,
+    ``repeat_share`` are repeated, and neither enters the estimate. Everything is checked before anything is written.
 
     ``study.ask(rater)`` gives a question, ``study.tell(question, answer)`` takes its answer, ``study.result`` says what
     is known; ``load_study`` opens it again.
     """
     models = table if isinstance(table, ModelTable) else _table_of(table)
-    number, is_given = given_or_fresh(seed)
-    setting = Setting(
-        eps, delta, protocol, population, False, budget, number, f_no, f_yes, exhaustive, seed_given=is_given
-    )
-    about = About(
-        models=models.models,
-        labels=described(models.labels, descriptions or {}),
-        instructions=instructions,
-        lease_seconds=lease_seconds,
-        gold=gold_of(gold),
-        gold_share=gold_share,
-        repeat_share=repeat_share,
-        image=image,
-        image_root=None if image_root is None else str(Path(image_root).resolve()),
-    )
-    check_raters(setting, about, overlap)
-    check_gold(about, models.n_items)
-    check_images(models, about)
-    # It refuses what cannot be run, before anything is written.
-    build_selection(setting, learner, models.predictions, models.n_labels)
-    created = Created(setting, learner, facts_of(models), overlap)
+    return open_new(prepare(spec_at_hand(SelectionSpec, options), models), name, storage, progress)
+
+
+def open_new(new: NewStudy, name: str, storage: str | None, progress: Progress | None) -> Study:
+    """Write a study that was prepared, and open it."""
     store = Store(storage_url(storage))
     try:
-        check_new_seed(store, setting)
-        return open_study(store, create_sealed(store, name, created, about, to_blocks(models, progress)))
+        return open_study(store, new.write(store, name, progress))
     except BaseException:
         store.close()
         raise
-
-
-def create_sealed(store: Store, name: str, created: Created, about: About, blocks: Iterable[Block]) -> Entry:
-    """Make a study whose first event has the digests of what raters are told and shown."""
-    told, seal = about_to_json(about), Seal()
-
-    def log() -> Iterator[Event]:
-        yield replace(created, about=about_digest(told), shown=seal.hexdigest())
-
-    return store.create(name, told, log(), seal.watch(blocks))
 
 
 def load_study(name: str, *, storage: str | None = None, read_only: bool = False) -> Study:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 from pathlib import Path
 
 from onebit.errors import InvalidInputError
 
-ENDINGS = (".csv", ".parquet", ".npz")
+ENDINGS = (".csv", ".parquet", ".npz", ".jsonl")
 
 
 def columns_of(path: Path) -> list[str]:
@@ -22,6 +23,9 @@ def columns_of(path: Path) -> list[str]:
         if path.suffix.lower() == ".csv":
             with path.open(encoding="utf-8-sig", newline="") as file:
                 return next(csv.reader(file), [])
+        if path.suffix.lower() == ".jsonl":
+            with path.open(encoding="utf-8") as file:
+                return list(json.loads(file.readline() or "{}"))
         import pyarrow.parquet
 
         names: list[str] = pyarrow.parquet.read_schema(path).names

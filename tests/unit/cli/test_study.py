@@ -98,8 +98,8 @@ def test_a_study_says_what_raters_see(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--protocol", "poll"], "--protocol is 'poll'"),
-        (["--learner", "paper", "--protocol", "follow-up"], "--learner paper"),
+        (["--protocol", "poll"], "protocol is 'poll'"),
+        (["--learner", "paper", "--protocol", "follow-up"], "learner is paper"),
         (["--descriptions", "nowhere.json"], "nowhere.json cannot be read"),
         (["--descriptions", "table.csv"], "must hold one JSON object"),
         (["--overlap", "2"], "odd"),
