@@ -274,7 +274,7 @@ class SelectionSpec(StudySpec):
             raise OptionError(
                 name,
                 f"{given} with the protocol {self.protocol}, which takes every answer for right; use one-shot for "
-                "raters who err",
+                "raters who err: one question per item",
             )
         if self.learner != "certified":
             raise OptionError(

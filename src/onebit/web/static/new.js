@@ -201,7 +201,8 @@ function chosen() {
   if (body.gold) body.gold_share = Number(element("gold-share").value);
   const labels = lines("labels");
   if (labels.length) body.labels = labels;
-  if (trains && !labels.length) throw new Refusal("Name the labels that raters are asked about, one per line.", "labels");
+  if (trains && !labels.length && !body.truth)
+    throw new Refusal("Name the labels that raters are asked about, one per line.", "labels");
   return body;
 }
 
