@@ -19,11 +19,11 @@ from onebit.learners.certified import CertifiedLearner
 from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.raters import SimulatedRater
-from onebit.records import Protocol
+from onebit.records import AskingProtocol
 from onebit.study.rehearsal import Cost, rehearse
 
 TABLES = ("letter_models.npz", "clinc150_models.npz", "imagenetv2.npz", "mmlu_pro.npz")
-PROTOCOLS: tuple[Protocol, ...] = ("one-shot", "follow-up")
+PROTOCOLS: tuple[AskingProtocol, ...] = ("one-shot", "follow-up")
 ALL_EPS = (0.05, 0.02, 0.01)
 DELTA, N_SEEDS = 0.05, 5
 
@@ -37,12 +37,12 @@ def loaded(name: str) -> tuple[np.ndarray, np.ndarray, int]:
 
 
 @lru_cache(maxsize=1)
-def forecasts(name: str, protocol: Protocol) -> tuple[Cost, ...]:
+def forecasts(name: str, protocol: AskingProtocol) -> tuple[Cost, ...]:
     predictions, _, n_labels = loaded(name)
     return rehearse(predictions, n_labels, protocol=protocol, all_eps=ALL_EPS, delta=DELTA)
 
 
-def actual(name: str, protocol: Protocol, eps: float) -> float:
+def actual(name: str, protocol: AskingProtocol, eps: float) -> float:
     predictions, truth, n_labels = loaded(name)
     hypotheses, pool = PredictionTable(predictions, n_labels), Pool(np.arange(truth.size))
     answers = []

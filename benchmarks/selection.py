@@ -34,7 +34,7 @@ from onebit.learners.contract import run
 from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.randomness import generator
 from onebit.raters import SimulatedRater
-from onebit.records import Protocol, RunStatus
+from onebit.records import AskingProtocol, RunStatus
 from onebit.study.all_labels import MOST_ANSWERS, AllLabels
 
 EPS, DELTA = 0.01, 0.05
@@ -93,7 +93,7 @@ def problem(name: str) -> Problem:
     return Problem(PredictionTable(said, n_labels), said, said == truth, truth.astype(np.int64))
 
 
-def certified(kind: str, protocol: Protocol, passive: bool, on: Problem, seed: int) -> Outcome:
+def certified(kind: str, protocol: AskingProtocol, passive: bool, on: Problem, seed: int) -> Outcome:
     """A run of the certified learner on a pool or a stream."""
     n_items = on.truth.size
     items: ItemSource = Pool(np.arange(n_items))

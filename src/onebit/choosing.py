@@ -16,7 +16,7 @@ from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.randomness import given_or_fresh
 from onebit.raters import CallableRater
-from onebit.records import Answer, Protocol
+from onebit.records import DELTA, Answer, AskingProtocol
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +38,8 @@ def choose(
     *,
     answer: Callable[[int, Any], bool | Answer | None],
     eps: float,
-    delta: float = 0.05,
-    protocol: Protocol = "one-shot",
+    delta: float = DELTA,
+    protocol: AskingProtocol = "one-shot",
     budget: int | None = None,
     seed: int | None = None,
 ) -> Choice:

@@ -22,7 +22,7 @@ from onebit.learners.training.model import Model, mean_belief
 from onebit.learners.training.network import NetworkEnsemble
 from onebit.randomness import generator, given_or_fresh
 from onebit.raters import CallableRater
-from onebit.records import ANSWERS_PER_ITEM, Answer, Question, TrainingProtocol
+from onebit.records import ANSWERS_PER_ITEM, DELTA, Answer, Question, TrainingProtocol
 
 #: ``answer(index, label)`` says whether ``label`` is right for row ``index``; None for can't tell.
 AnswerFunction = Callable[[int, Any], "bool | Answer | None"]
@@ -60,7 +60,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         budget: int | None = None,
         target: float | None = None,
         audit: int | None = None,
-        delta: float = 0.05,
+        delta: float = DELTA,
         seed: int | None = None,
     ) -> None:
         self.estimator = estimator

@@ -24,7 +24,7 @@ from onebit.learners.paper.full_information import FullInformationLearner
 from onebit.learners.paper.schedule import Plan
 from onebit.learners.paper.uniform import UniformLearner
 from onebit.raters import SimulatedRater
-from onebit.records import Protocol
+from onebit.records import AskingProtocol
 
 N_LABELS = 10
 SIZES = (20, 30, 50, 80, 120)
@@ -137,7 +137,7 @@ def choose(contest: Contest, n_final: int, seed: int, progress: Progress) -> tup
 
 
 def _certify(
-    hypotheses: PredictionTable, pool: Pool, protocol: Protocol, seed: int, contest: Contest, progress: Progress
+    hypotheses: PredictionTable, pool: Pool, protocol: AskingProtocol, seed: int, contest: Contest, progress: Progress
 ) -> Row:
     learner = CertifiedLearner(hypotheses, pool, eps=CERTIFIED_EPS, protocol=protocol, seed=seed)
     name = f"certified {protocol}"

@@ -16,6 +16,27 @@ class InvalidInputError(OnebitError, ValueError):
     """An argument that cannot mean anything here: a label out of range, NaN, lengths that differ, an empty class."""
 
 
+class OptionError(InvalidInputError):
+    """An option that cannot be what it is, or cannot be so beside the others; ``option`` is its name in Python."""
+
+    def __init__(self, option: str, message: str) -> None:
+        super().__init__(message)
+        self.option = option
+
+    def naming(self, name: str) -> str:
+        """The message for those who know the option by another name.
+
+        >>> OptionError("gold_share", "gold_share is 2; it must be at most 0.5").naming("--gold-share")
+        '--gold-share is 2; it must be at most 0.5'
+        >>> OptionError("id", "there is no column 'key'").naming("--id")
+        "--id: there is no column 'key'"
+        """
+        message = str(self)
+        if message.startswith(f"{self.option} "):
+            return name + message.removeprefix(self.option)
+        return f"{name}: {message}"
+
+
 class NegativeWeightError(InvalidInputError):
     """An oracle that cannot minimise with negative weights was given one."""
 
@@ -40,13 +61,43 @@ def shown(value: object) -> str:
 
 def check_fraction(name: str, value: float) -> float:
     """``value``, or an error if it is not a number strictly between 0 and 1."""
-    if not isinstance(value, Real) or not 0 < value < 1:
-        raise InvalidInputError(f"{name} is {value!r}; it must be above 0 and below 1")
+    check_range(name, value, above=0, below=1)
     return value
 
 
 def check_count(name: str, value: int, least: int = 1) -> int:
     """``value``, or an error if it is not a whole number of at least ``least``."""
-    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
-        raise InvalidInputError(f"{name} is {value!r}; it must be a whole number of at least {least}")
+    check_range(name, value, least=least, whole=True)
     return value
+
+
+def check_range(
+    name: str,
+    value: object,
+    *,
+    least: float | None = None,
+    most: float | None = None,
+    above: float | None = None,
+    below: float | None = None,
+    whole: bool = False,
+) -> None:
+    """OptionError unless ``value`` is a number, a whole one if so wanted, within those bounds that are not None."""
+    fits = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
+    # Written so that NaN, which is on no side of anything, is refused.
+    if (
+        fits
+        and (least is None or value >= least)  # type: ignore[operator]
+        and (most is None or value <= most)  # type: ignore[operator]
+        and (above is None or value > above)  # type: ignore[operator]
+        and (below is None or value < below)  # type: ignore[operator]
+    ):
+        return
+    bounds = (("at least", least), ("above", above), ("at most", most), ("below", below))
+    wanted = " and ".join(f"{words} {bound:,}" for words, bound in bounds if bound is not None)
+    raise OptionError(name, f"{name} is {value!r}; it must be {'a whole number of ' if whole else ''}{wanted}")
+
+
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """OptionError unless ``value`` is one of ``choices``."""
+    if value not in choices:
+        raise OptionError(name, f"{name} is {value!r}; it must be one of {', '.join(choices)}")

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page, expect
-from tests.browser.conftest import Server, press, right_key
+from tests.browser.conftest import Server, fits, press, right_key
 from tests.unit.web.served import known_labels, write_table
 from tests.unit.web.test_shield import HOSTILE
 
@@ -126,6 +126,35 @@ def test_what_more_can_be_chosen_reaches_the_study(start: Start, tmp_path: Path)
     assert (about.gold_share, about.repeat_share, len(about.gold)) == (0.1, 0.2, 30)
     described = {label.name: label.description for label in about.labels if label.description}
     assert described == {"refund": "wants money back", "pet travel": "cats: and dogs"}
+
+
+def test_a_study_that_trains_a_classifier_is_made_from_the_page(start: Start, tmp_path: Path) -> None:
+    server = start()
+    page = server.dashboard()
+    page.goto(f"{server.url}/new")
+    rows = [{"id": f"m{i}", "text": f"about {label} {i}"} for i in range(20) for label in ("cats", "dogs")]
+    (tmp_path / "animals.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    page.check("[name=kind][value=training]")
+    page.set_input_files("#file", tmp_path / "animals.jsonl")
+    expect(page.locator("#models")).to_have_text("The classifier learns from text alone.")
+    for hidden in ("#eps", "#protocol", "#f-no"):
+        expect(page.locator(hidden)).to_be_hidden()
+    expect(page.locator("[name=training-protocol][value=follow-up]")).to_be_checked()
+    page.click("#plan-button")
+    expect(page.locator("#labels-problem")).to_contain_text("one per line")
+    page.fill("#labels", "cats\ndogs")
+    page.fill("#target", "0.9")
+    page.click("#plan-button")
+    expect(page.locator("#plan-answers")).to_have_text(str(2 * len(rows)))
+    expect(page.locator("#plan-answers-words")).to_have_text("answers at most")
+    expect(page.locator("#plan-table")).to_have_text(f"{len(rows)} · 2")
+    assert fits(page)
+    page.click("#create")
+    page.wait_for_url("**/studies/2")
+    study = server.site.room(2).study
+    setting: Any = study.created.setting
+    assert (setting.protocol, setting.target, setting.budget) == ("follow-up", 0.9, 2 * len(rows))
+    assert study.item(0).shown == {"text": "about cats 0"}
 
 
 def test_a_number_out_of_range_is_said_before_anything_is_sent(start: Start, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ from onebit.learners.certified import learner as certified
 from onebit.learners.certified.evidence import IndependentEvidence, PoolEvidence
 from onebit.learners.certified.standing import Standing
 from onebit.learners.items import Pool
-from onebit.records import Answer, Protocol, Question, RunStatus
+from onebit.records import Answer, AskingProtocol, Question, RunStatus
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -114,7 +114,7 @@ class Population:
     def learner(self, protocol: str, pool: bool, eps: float, delta: float) -> CertifiedLearner:
         """At the beginning of its first epoch; ``protocol`` may be "passive"."""
         items = Pool(np.arange(self.n_items)) if pool else Given(self.n_items)
-        kind: Protocol = "labels" if protocol == "passive" else protocol  # type: ignore[assignment]
+        kind: AskingProtocol = "labels" if protocol == "passive" else protocol  # type: ignore[assignment]
         learner = CertifiedLearner(
             PredictionTable(self.table, self.n_labels),
             items,

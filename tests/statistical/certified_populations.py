@@ -18,7 +18,7 @@ from onebit.learners.certified import CertifiedLearner
 from onebit.learners.contract import run
 from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.raters import RandomDelays, run_with_delays
-from onebit.records import Answer, Protocol, Question, RunStatus
+from onebit.records import Answer, AskingProtocol, Question, RunStatus
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -47,7 +47,7 @@ class Population:
     n_labels: int
     eps: float
     delta: float = 0.05
-    protocol: Protocol = "one-shot"
+    protocol: AskingProtocol = "one-shot"
     stream: bool = False
     late: bool = False
     f_no: float = 0.0

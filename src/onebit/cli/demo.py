@@ -11,8 +11,7 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from rich.table import Table
 
 from onebit.cli.select import run_selection
-from onebit.cli.source import Source
-from onebit.records import Setting
+from onebit.records import SelectionSpec
 
 
 def demo(
@@ -65,9 +64,8 @@ def demo(
     out.mkdir(parents=True, exist_ok=True)
     table_path = out / "digits.csv"
     digits.write_table(contest, table_path)
-    setting = Setting(eps=digits.CERTIFIED_EPS, protocol="follow-up", seed=seed)
-    source = Source(table_path, id="image", truth="digit")
-    report = run_selection(source, setting, "certified", folder, Console(stderr=True))
+    spec = SelectionSpec(eps=digits.CERTIFIED_EPS, protocol="follow-up", seed=seed, id="image", truth="digit")
+    report = run_selection(spec, table_path, folder, Console(stderr=True))
     console.print(f"\n[b]{report.chosen[0]}[/]: {words.headline(report)}", highlight=False, soft_wrap=True)
     console.print(f"The report is in {folder / PAGE}; the table is {table_path}", highlight=False, soft_wrap=True)
 

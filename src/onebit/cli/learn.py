@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,16 +12,17 @@ import numpy as np
 import typer
 from rich.console import Console
 
+from onebit.cli import options as opt
 from onebit.cli.answering import answer_at_terminal
 from onebit.cli.keyboard import check_terminal
 from onebit.cli.progress import progress_bar
-from onebit.cli.setting import SEED_HELP, read_labels
-from onebit.errors import InvalidInputError, check_count, check_fraction
-from onebit.randomness import generator, given_or_fresh
-from onebit.records import ANSWERS_PER_ITEM, TrainingSetting
+from onebit.errors import InvalidInputError
+from onebit.randomness import generator
+from onebit.records import TrainingSpec
 from onebit.tables.formats import NAMES
 
 if TYPE_CHECKING:
+    from onebit.study.folder import StudyFolder
     from onebit.study.study import Study
     from onebit.tables.data import Data
 
@@ -38,30 +40,15 @@ def learn(
         str | None,
         typer.Option(help="Column with the right labels (NPZ: y); raters are then simulated.", show_default=False),
     ] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(help="Text file with the labels, one per line; needed to ask you.", show_default=False),
-    ] = None,
-    text: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="Column of texts to learn from, and from no other; may be given several times.", show_default=False
-        ),
-    ] = None,
-    id: Annotated[str | None, typer.Option(help="Column that names the items.", show_default=False)] = None,
-    show: Annotated[
-        list[str] | None,
-        typer.Option(help="Column to show to the rater, not learned from; several times.", show_default=False),
-    ] = None,
-    protocol: Annotated[
-        str, typer.Option(help="one-shot: one question per item; follow-up: until a yes, items chosen.")
-    ] = "one-shot",
-    budget: Annotated[
-        int | None, typer.Option(help="Answers in all; by default two for each item.", show_default=False)
-    ] = None,
-    target: Annotated[float | None, typer.Option(help="Stop once this accuracy is shown.", show_default=False)] = None,
-    delta: Annotated[float, typer.Option(help="Probability with which the accuracy interval may be wrong.")] = 0.05,
-    seed: Annotated[int | None, typer.Option(help=SEED_HELP, show_default=False)] = None,
+    labels: opt.Labels = None,
+    text: opt.Text = None,
+    id: opt.Id = None,
+    show: opt.Show = None,
+    protocol: opt.TrainingProtocol = TrainingSpec.protocol,
+    budget: opt.Budget = None,
+    target: opt.Target = None,
+    delta: opt.Delta = TrainingSpec.delta,
+    seed: opt.Seed = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for the study and the model; by default named after the data.", show_default=False),
@@ -75,25 +62,23 @@ def learn(
     about the labels in the file --labels, and the same command goes on where you stopped. The model is written into the
     folder --out.
     """
+    _check(label, labels, out)
+    spec = opt.spec_of(TrainingSpec, {**locals(), "truth": label})
     # Imported here: what reads data and learns takes a second that --help should not.
     from onebit.study.folder import StudyFolder
     from onebit.tables.data import Wanted, read_data
 
-    _check(label, labels, budget, target, delta, seed, out)
     folder = StudyFolder(out if out is not None else data.with_suffix(""))
     folder.check_is_free()
-    rows = read_data(data, Wanted(text=tuple(text or ()), label=label, id=id, show=tuple(show or ())))
-    names = _names(rows, read_labels(labels), data)
+    rows = read_data(data, Wanted(text=spec.text, label=label, id=id, show=spec.show))
+    spec = replace(folder.with_kept_seed(spec), labels=_names(rows, spec.labels, data))
     if label is None:
         check_terminal("give --label COLUMN to simulate raters")
         if not rows.shown(0):
             raise InvalidInputError(
                 "there is nothing to show to a person; name columns to show with --show, or with --text"
             )
-    number, is_given = given_or_fresh(seed)
-    wanted: Any = {"protocol": protocol, "target": target, "delta": delta, "seed": number, "seed_given": is_given}
-    setting = folder.with_kept_seed(TrainingSetting(budget=budget or 1, **wanted))
-    figures = _Training(rows, names, setting, budget, folder, Console(stderr=True)).carry_out(data.name)
+    figures = _Training(rows, spec, folder, Console(stderr=True)).carry_out(data.name)
     if as_json:
         print(json.dumps(figures))
     else:
@@ -101,32 +86,26 @@ def learn(
 
 
 class _Training:
-    """A run from data to model."""
+    """A run from data to model; the spec has its seed."""
 
-    def __init__(
-        self,
-        data: Data,
-        names: tuple[str, ...],
-        setting: TrainingSetting,
-        budget: int | None,
-        folder: Any,
-        console: Console,
-    ) -> None:
-        self._data, self._names, self._folder, self._console = data, names, folder, console
+    def __init__(self, data: Data, spec: TrainingSpec, folder: StudyFolder, console: Console) -> None:
+        self._data, self._spec, self._folder, self._console = data, spec, folder, console
         rows, n_held_out = np.arange(data.n_items), 0
         if data.labels is not None:
-            rows = generator(setting.seed, "rows held out").permutation(data.n_items)
+            rows = generator(spec.seed or 0, "rows held out").permutation(data.n_items)
             n_held_out = max(1, round(HELD_OUT * data.n_items))
         self._held_out, self._pool = rows[:n_held_out], rows[n_held_out:]
-        self._budget = budget or ANSWERS_PER_ITEM * self._pool.size
-        self._setting = setting
         self._checkpoints: list[dict[str, Any]] = []
 
     def carry_out(self, name: str) -> dict[str, Any]:
         """Ask until the end, or until somebody stops it; what ``--json`` prints."""
+        from onebit.study.creation import prepare
+
         start = time.monotonic()
+        pool = self._data.take(self._pool)
+        new = prepare(self._spec, pool, simulated=pool.labels is not None)
         with progress_bar("writing the study", self._console) as progress:
-            study = self._folder.go_on(name, self._draft(), progress)
+            study = self._folder.go_on(name, new, progress)
         with study:
             if not study.is_over:
                 self._ask(study)
@@ -138,29 +117,18 @@ class _Training:
                 "model": None if model is None else str(model),
             }
 
-    def _draft(self) -> Any:
-        from dataclasses import replace
-
-        from onebit.study.about import About, described
-        from onebit.study.draft import draft_training
-
-        pool = self._data.take(self._pool)
-        about = About((), described(self._names, {}), columns=pool.columns, is_text=pool.is_text)
-        numbers = {name: number for number, name in enumerate(self._names)}
-        truth = None if pool.labels is None else np.array([numbers[str(label)] for label in pool.labels])
-        return draft_training(pool, replace(self._setting, budget=self._budget), about, truth=truth)
-
     def _ask(self, study: Study) -> None:
         if not study.created.simulated:
             answer_at_terminal(study, self._console)
             return
+        budget = study.created.training.budget
         with progress_bar("asking simulated raters", self._console) as progress:
 
             def look() -> None:
                 n_answers = len(study.view.answers)
-                if n_answers >= (len(self._checkpoints) + 1) * self._budget / N_CHECKPOINTS:
+                if n_answers >= (len(self._checkpoints) + 1) * budget / N_CHECKPOINTS:
                     self._add_checkpoint(study)
-                progress(n_answers, self._budget)
+                progress(n_answers, budget)
 
             try:
                 study.simulate(observe=look)
@@ -188,14 +156,14 @@ class _Training:
         result, n_answers = study.result, len(study.view.answers)
         if study.is_over and (not self._checkpoints or self._checkpoints[-1]["answers"] < n_answers):
             self._add_checkpoint(study)
-        setting = study.created.setting
+        setting = study.created.training
         told = {
             "status": result.status.value if study.is_over else "running",
             "n_answers": n_answers,
             "n_cant_tell": result.n_cant_tell,
             "n_items": int(self._pool.size),
             "n_held_out": int(self._held_out.size),
-            "labels": list(self._names),
+            "labels": list(self._spec.labels or ()),
             "protocol": setting.protocol,
             "budget": setting.budget,
             "delta": setting.delta,
@@ -218,15 +186,7 @@ class _Training:
         return told
 
 
-def _check(
-    label: str | None,
-    labels: Path | None,
-    budget: int | None,
-    target: float | None,
-    delta: float,
-    seed: int | None,
-    out: Path | None,
-) -> None:
+def _check(label: str | None, labels: Path | None, out: Path | None) -> None:
     if label is None and labels is None:
         raise InvalidInputError(
             "neither --label nor --labels is given; --label COLUMN simulates raters, --labels FILE has the labels to "
@@ -236,13 +196,6 @@ def _check(
         raise InvalidInputError(
             f"--out is {out}; it names a folder, into which the model is written as {MODEL}. Give a folder"
         )
-    if budget is not None:
-        check_count("--budget", budget)
-    if target is not None:
-        check_fraction("--target", target)
-    check_fraction("--delta", delta)
-    if seed is not None:
-        check_count("--seed", seed, least=0)
 
 
 def _names(rows: Data, given: tuple[str, ...] | None, data: Path) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import typer
 from onebit import __version__
 from onebit.cli.demo import demo
 from onebit.cli.learn import learn
+from onebit.cli.options import flag
 from onebit.cli.plan import plan
 from onebit.cli.predict import predict
 from onebit.cli.reproduce import reproduce
@@ -18,7 +19,7 @@ from onebit.cli.serve import serve
 from onebit.cli.study import app as study_app
 from onebit.cli.study_learn import learn as study_learn
 from onebit.cli.verify import report, verify
-from onebit.errors import OnebitError
+from onebit.errors import OnebitError, OptionError
 
 app = typer.Typer(
     name="onebit",
@@ -62,5 +63,6 @@ def main() -> None:
     try:
         app()
     except OnebitError as error:
-        print(f"onebit: {error}", file=sys.stderr)
+        told = error.naming(flag(error.option)) if isinstance(error, OptionError) else str(error)
+        print(f"onebit: {told}", file=sys.stderr)
         sys.exit(2)

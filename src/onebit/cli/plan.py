@@ -12,9 +12,11 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from onebit.cli import options as opt
 from onebit.cli.table_plan import ALL_EPS, print_table_plan, table_figures
 from onebit.errors import InvalidInputError
 from onebit.learners.paper import rates, schedule
+from onebit.records import SECONDS_PER_ANSWER, SelectionSpec
 
 #: What the theorems are asked for unless it is said.
 DEFAULT_EPS = 0.05
@@ -43,7 +45,7 @@ def plan(
             show_default=False,
         ),
     ] = None,
-    delta: Annotated[float, typer.Option(help="Probability with which the guarantee may fail.")] = 0.05,
+    delta: opt.Delta = SelectionSpec.delta,
     gamma: Annotated[
         float | None,
         typer.Option(
@@ -60,7 +62,7 @@ def plan(
     show: Annotated[
         list[str] | None, typer.Option(help="Column of the table that is no model; several times.", show_default=False)
     ] = None,
-    seconds_per_answer: Annotated[float, typer.Option(help="For the rater-hours of a table.")] = 5.0,
+    seconds_per_answer: Annotated[float, typer.Option(help="For the rater-hours of a table.")] = SECONDS_PER_ANSWER,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """What it will cost: forecast for a table of yours, or what the theorems ask for.
@@ -102,10 +104,8 @@ def _for_table(
     delta: float,
     seconds_per_answer: float,
 ) -> dict[str, Any]:
-    from onebit.cli.source import Source
-
-    source = Source(path, id, truth, tuple(show or ()))
-    return table_figures(source, tuple(eps or ALL_EPS), delta, seconds_per_answer, Console(stderr=True))
+    spec = SelectionSpec(id=id, truth=truth, show=tuple(show or ()), delta=delta)
+    return table_figures(path, spec, tuple(eps or ALL_EPS), seconds_per_answer, Console(stderr=True))
 
 
 def _for_theorems(

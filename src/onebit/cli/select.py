@@ -9,59 +9,36 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
+from onebit.cli import options as opt
 from onebit.cli.answering import answer_at_terminal, simulate
+from onebit.cli.keyboard import check_terminal
 from onebit.cli.progress import progress_bar
-from onebit.cli.setting import EXHAUSTIVE_HELP, SEED_HELP, check_can_ask, check_learner, make_setting, read_labels
-from onebit.cli.source import Source
+from onebit.errors import InvalidInputError
+from onebit.records import SelectionSpec
 from onebit.tables.formats import NAMES
 
 if TYPE_CHECKING:
-    from onebit.log.events import SelectorName
-    from onebit.records import Setting
     from onebit.report import Report
 
 
 def select(
     table: Annotated[Path, typer.Argument(help=f"Predictions: {NAMES}; one row per item, one column per model.")],
-    eps: Annotated[float, typer.Option(help="How far the chosen model may be from the best.")] = 0.01,
-    delta: Annotated[float, typer.Option(help="Probability with which the guarantee may fail.")] = 0.05,
-    protocol: Annotated[
-        str,
-        typer.Option(
-            help="one-shot: one question per item; follow-up: until a yes, one label accepted at most; labels: the "
-            "label itself."
-        ),
-    ] = "one-shot",
-    learner: Annotated[
-        str, typer.Option(help="certified, or for comparison paper (Algorithm 1) or uniform.")
-    ] = "certified",
-    population: Annotated[
-        str, typer.Option(help="pool: best on these items; stream: best on what they were drawn from.")
-    ] = "pool",
+    eps: opt.Eps = SelectionSpec.eps,
+    delta: opt.Delta = SelectionSpec.delta,
+    protocol: opt.Protocol = SelectionSpec.protocol,
+    learner: opt.Learner = SelectionSpec.learner,
+    population: opt.Population = SelectionSpec.population,
     truth: Annotated[
         str | None,
         typer.Option(help="Column with the right labels (NPZ: y); raters are then simulated.", show_default=False),
     ] = None,
-    id: Annotated[str | None, typer.Option(help="Column that names the items.", show_default=False)] = None,
-    show: Annotated[
-        list[str] | None,
-        typer.Option(help="Column to show to the rater; may be given several times.", show_default=False),
-    ] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(help="Text file with the labels, one per line; by default those seen.", show_default=False),
-    ] = None,
-    error_rates: Annotated[
-        str | None,
-        typer.Option(
-            metavar="F_NO,F_YES",
-            help="Most that the answer that counts is no to a right and yes to a wrong label (one-shot only).",
-            show_default=False,
-        ),
-    ] = None,
-    exhaustive: Annotated[bool, typer.Option("--exhaustive", help=EXHAUSTIVE_HELP)] = False,
-    budget: Annotated[int | None, typer.Option(help="Maximum number of answers.", show_default=False)] = None,
-    seed: Annotated[int | None, typer.Option(help=SEED_HELP, show_default=False)] = None,
+    id: opt.Id = None,
+    show: opt.Show = None,
+    labels: opt.Labels = None,
+    error_rates: opt.ErrorRates = None,
+    exhaustive: opt.Exhaustive = SelectionSpec.exhaustive,
+    budget: opt.Budget = None,
+    seed: opt.Seed = None,
     out: Annotated[
         Path | None,
         typer.Option(help="Folder for the study and its report; by default named after the table.", show_default=False),
@@ -73,37 +50,48 @@ def select(
     With --truth raters are simulated; otherwise you are asked: y, n, space for "can't tell", backspace to undo, q to
     quit. Every answer is kept in the folder --out, and the same command goes on where it stopped.
     """
-    setting = make_setting(eps, delta, protocol, population, budget, seed, error_rates, exhaustive)
-    name = check_learner(learner, setting)
+    spec = opt.spec_of(SelectionSpec, locals())
     if truth is None:
-        check_can_ask(setting)
-    source = Source(table, id, truth, tuple(show or ()), read_labels(labels))
+        _check_can_ask(spec)
     folder = out if out is not None else table.with_suffix("")
-    report = run_selection(source, setting, name, folder, Console(stderr=True))
+    report = run_selection(spec, table, folder, Console(stderr=True))
     if as_json:
         print(json.dumps(_figures(report)))
     else:
         _tell(report, folder)
 
 
-def run_selection(source: Source, setting: Setting, learner: SelectorName, place: Path, console: Console) -> Report:
-    """Ask until the end, or until somebody stops it, and write the report; ``place`` is the folder of the run."""
+def run_selection(spec: SelectionSpec, table: Path, place: Path, console: Console) -> Report:
+    """Ask until the end, or until somebody stops it, and write the report; ``place`` is the folder of the run.
+
+    Where the spec names a column of right labels, raters are simulated by it.
+    """
     # Imported here: what reads tables and learns takes a second that --help should not.
-    from onebit.study.about import About, described
-    from onebit.study.draft import draft_selection
+    from onebit.study.creation import prepare
     from onebit.study.folder import StudyFolder
+    from onebit.tables import read_table
 
     folder = StudyFolder(place)
     folder.check_is_free()
-    table = source.read(console)
-    about = About(models=table.models, labels=described(table.labels, {}))
-    draft = draft_selection(table, folder.with_kept_seed(setting), about, learner)
+    with progress_bar(f"reading {table.name}", console) as progress:
+        models = read_table(table, id=spec.id, truth=spec.truth, show=spec.show, labels=spec.labels, progress=progress)
+    new = prepare(folder.with_kept_seed(spec), models, simulated=models.truth is not None)
     with progress_bar("writing the study", console) as progress:
-        study = folder.go_on(source.path.name, draft, progress)
+        study = folder.go_on(table.name, new, progress)
     with study:
         if not study.is_over:
             (simulate if study.created.simulated else answer_at_terminal)(study, console)
         return folder.write_report(study)
+
+
+def _check_can_ask(spec: SelectionSpec) -> None:
+    """Refuse what a person at a terminal cannot be asked, or to ask where there is no terminal."""
+    if spec.protocol == "labels":
+        raise InvalidInputError(
+            "--protocol labels asks for the label itself, and the terminal takes yes and no; give --truth to simulate, "
+            "or use --protocol follow-up"
+        )
+    check_terminal("give --truth COLUMN to simulate raters")
 
 
 def _figures(report: Report) -> dict[str, Any]:

@@ -11,16 +11,19 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from onebit.cli import options as opt
 from onebit.cli.answering import answer_at_terminal
 from onebit.cli.progress import progress_bar
-from onebit.cli.setting import EXHAUSTIVE_HELP, SEED_HELP, check_learner, make_setting, read_labels
 from onebit.cli.verify import tell
 from onebit.errors import InvalidInputError
+from onebit.records import SelectionSpec, StudySpec
 from onebit.tables.formats import NAMES
 
 if TYPE_CHECKING:
     from onebit.study.kinds.kind import StudyStatus
     from onebit.study.quality import Rate
+    from onebit.tables import ModelTable
+    from onebit.tables.data import Data
 
 app = typer.Typer(
     name="study",
@@ -44,109 +47,62 @@ MODEL_SUFFIX = ".skops"
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
-Id = Annotated[str | None, typer.Option(help="Column that names the items.", show_default=False)]
-Show = Annotated[list[str] | None, typer.Option(help="Column to show to raters; several times.", show_default=False)]
-Descriptions = Annotated[
-    Path | None, typer.Option(help="JSON file: an object from labels to descriptions.", show_default=False)
-]
-Instructions = Annotated[Path | None, typer.Option(help="Text file for raters.", show_default=False)]
-Image = Annotated[str | None, typer.Option(help="Column with image paths.", show_default=False)]
-ImageRoot = Annotated[Path | None, typer.Option(help="Folder that image paths are below.", show_default=False)]
-Overlap = Annotated[int, typer.Option(help="Raters who answer each question.")]
-Lease = Annotated[float, typer.Option(help="Seconds for which a question is kept for a rater.")]
-GoldColumn = Annotated[
-    str | None,
-    typer.Option(
-        help="Column with right labels, where known, several with | between; plants questions.", show_default=False
-    ),
-]
-GoldShare = Annotated[float, typer.Option(help="Share of planted questions, with --gold.")]
-RepeatShare = Annotated[float, typer.Option(help="Share of repeated questions.")]
-Seed = Annotated[int | None, typer.Option(help=SEED_HELP, show_default=False)]
-
-
 @app.command()
 def create(
     name: Name,
     table: Annotated[Path, typer.Argument(help=f"Predictions: {NAMES}; one column per model.")],
     storage: Storage = None,
-    eps: Annotated[float, typer.Option(help="How far the chosen model may be from the best.")] = 0.01,
-    delta: Annotated[float, typer.Option(help="Probability with which the guarantee may fail.")] = 0.05,
-    protocol: Annotated[str, typer.Option(help="one-shot, follow-up or labels.")] = "one-shot",
-    learner: Annotated[str, typer.Option(help="certified, paper or uniform.")] = "certified",
-    population: Annotated[str, typer.Option(help="pool or stream.")] = "pool",
-    id: Id = None,
-    show: Show = None,
-    labels: Annotated[
-        Path | None, typer.Option(help="Text file with the labels, one per line.", show_default=False)
-    ] = None,
-    descriptions: Descriptions = None,
-    instructions: Instructions = None,
-    image: Image = None,
-    image_root: ImageRoot = None,
-    error_rates: Annotated[
-        str | None,
-        typer.Option(
-            metavar="F_NO,F_YES",
-            help="Most that the answer that counts errs: with --overlap, the majority's.",
-            show_default=False,
-        ),
-    ] = None,
-    exhaustive: Annotated[bool, typer.Option("--exhaustive", help=EXHAUSTIVE_HELP)] = False,
-    budget: Annotated[int | None, typer.Option(help="Maximum number of answers.", show_default=False)] = None,
-    overlap: Overlap = 1,
-    lease: Lease = 60.0,
-    gold: GoldColumn = None,
-    gold_share: GoldShare = 0.05,
-    repeat_share: RepeatShare = 0.0,
-    seed: Seed = None,
+    eps: opt.Eps = SelectionSpec.eps,
+    delta: opt.Delta = SelectionSpec.delta,
+    protocol: opt.Protocol = SelectionSpec.protocol,
+    learner: opt.Learner = SelectionSpec.learner,
+    population: opt.Population = SelectionSpec.population,
+    id: opt.Id = None,
+    truth: opt.Truth = None,
+    show: opt.Show = None,
+    labels: opt.Labels = None,
+    descriptions: opt.Descriptions = None,
+    instructions: opt.Instructions = None,
+    image: opt.Image = None,
+    image_root: opt.ImageRoot = None,
+    error_rates: opt.ErrorRates = None,
+    exhaustive: opt.Exhaustive = SelectionSpec.exhaustive,
+    budget: opt.Budget = None,
+    overlap: opt.Overlap = SelectionSpec.overlap,
+    lease_seconds: opt.Lease = SelectionSpec.lease_seconds,
+    gold: opt.Gold = None,
+    gold_share: opt.GoldShare = None,
+    repeat_share: opt.RepeatShare = SelectionSpec.repeat_share,
+    seed: opt.Seed = None,
 ) -> None:
-    """Make a study from a table of predictions; everything is checked before anything is written."""
-    from onebit.study.gold import split_gold
-    from onebit.study.opening import create_study
-    from onebit.tables import read_table
+    """Make a study from a table of predictions; everything is checked before anything is written.
 
-    setting = make_setting(eps, delta, protocol, population, budget, seed, error_rates, exhaustive)
+    Every column other than --id, --truth, --show, --image and --gold is a model. A column of right labels must be named
+    with --truth or --gold, or it would be a model that is always right.
+    """
+    spec = opt.spec_of(SelectionSpec, locals())
+    from onebit.study.source import read_models
+
     with progress_bar("reading the table") as reading:
-        shown = [*(show or ()), *([image] if image is not None and image not in (show or ()) else ())]
-        items = read_table(
-            table, id=id, show=[*shown, *([gold] if gold else ())], labels=read_labels(labels), progress=reading
-        )
-    models, known = split_gold(items, gold, items.labels)
-    with (
-        progress_bar("writing the study") as writing,
-        create_study(
-            models,
-            name,
-            storage=storage,
-            eps=eps,
-            delta=delta,
-            protocol=setting.protocol,
-            population=setting.population,
-            learner=check_learner(learner, setting),
-            budget=budget,
-            seed=seed,
-            f_no=setting.f_no,
-            f_yes=setting.f_yes,
-            exhaustive=setting.exhaustive,
-            overlap=overlap,
-            lease_seconds=lease,
-            instructions="" if instructions is None else read_text(instructions),
-            descriptions=None if descriptions is None else read_descriptions(descriptions),
-            gold=known,
-            gold_share=gold_share if known else 0.0,
-            repeat_share=repeat_share,
-            image=image,
-            image_root=None if image_root is None else str(image_root),
-            progress=writing,
-        ),
-    ):
-        pass
-    Console(stderr=True).print(
-        f"The study {name} has {models.n_models} models, {models.n_items:,} items and {models.n_labels} labels.",
-        highlight=False,
-        markup=False,
-    )
+        models, spec = read_models(spec, table, reading)
+    create_study(storage, name, spec, models)
+    say(f"The study {name} has {models.n_models} models, {models.n_items:,} items and {models.n_labels} labels.")
+
+
+def create_study(storage: str | None, name: str, spec: StudySpec, source: ModelTable | Data) -> None:
+    """Write a study, with a bar; the store is opened when all checks are passed."""
+    from onebit.store.store import Store
+    from onebit.study.creation import prepare
+    from onebit.study.opening import storage_url
+
+    new = prepare(spec, source)
+    with progress_bar("writing the study") as writing, Store(storage_url(storage)) as store:
+        new.write(store, name, writing)
+
+
+def say(words: str) -> None:
+    """A line on standard error, as it is."""
+    Console(stderr=True).print(words, highlight=False, markup=False)
 
 
 @app.command("list")
@@ -287,23 +243,3 @@ def print_status(found: StudyStatus, console: Console) -> None:
 
 def _shown(rate: Rate) -> str:
     return "" if rate.n == 0 else f"{rate.n_wrong} of {rate.n} ({rate.low:.2f} to {rate.high:.2f})"
-
-
-def read_text(path: Path) -> str:
-    """A file of text; InvalidInputError if it cannot be read."""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidInputError(f"{path} cannot be read as UTF-8 text: {error}") from None
-
-
-def read_descriptions(path: Path) -> dict[str, str]:
-    """Descriptions of labels; InvalidInputError unless the file holds an object of texts."""
-    content = read_text(path)
-    try:
-        found = json.loads(content)
-    except ValueError:
-        found = None
-    if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
-        raise InvalidInputError(f'{path} must hold one JSON object from labels to texts, as in {{"cat": "a pet"}}')
-    return found

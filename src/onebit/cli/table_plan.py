@@ -2,68 +2,65 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from pathlib import Path
+from typing import Any, get_args
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
+from onebit.cli.progress import progress_bar
 from onebit.errors import InvalidInputError, check_fraction
-from onebit.records import Protocol
-
-if TYPE_CHECKING:
-    from onebit.cli.source import Source
+from onebit.records import AskingProtocol, SelectionSpec
 
 #: What is planned for unless it is said.
 ALL_EPS = (0.05, 0.02, 0.01)
 #: The protocols that ask yes or no.
-PROTOCOLS: tuple[Protocol, ...] = tuple(each for each in get_args(Protocol) if each != "labels")
+PROTOCOLS: tuple[AskingProtocol, ...] = tuple(each for each in get_args(AskingProtocol) if each != "labels")
 
 
 def table_figures(
-    source: Source, all_eps: tuple[float, ...], delta: float, seconds_per_answer: float, console: Console
+    path: Path, spec: SelectionSpec, all_eps: tuple[float, ...], seconds_per_answer: float, console: Console
 ) -> dict[str, Any]:
     """All figures of the command; its JSON. Progress goes to ``console``."""
     for eps in all_eps:
         check_fraction("--eps", eps)
-    check_fraction("--delta", delta)
     if not seconds_per_answer > 0:
         raise InvalidInputError(f"--seconds-per-answer is {seconds_per_answer!r}; it must be above 0")
     # Imported here: what reads tables and learns takes a second that a wrong option should not.
     from onebit.study.rehearsal import rehearse
+    from onebit.tables import read_table
 
-    table = source.read(console)
+    with progress_bar(f"reading {path.name}", console) as progress:
+        table = read_table(path, id=spec.id, truth=spec.truth, show=spec.show, progress=progress)
     eps_falling = tuple(sorted(set(all_eps), reverse=True))
     rows = []
-    columns = TextColumn("rehearsing {task.description}"), BarColumn(), TimeRemainingColumn()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as bar:
-        for protocol in PROTOCOLS:
-            task = bar.add_task(protocol, total=None)
+    for protocol in PROTOCOLS:
+        with progress_bar(f"rehearsing {protocol}", console) as progress:
             costs = rehearse(
                 table.predictions,
                 max(2, table.n_labels),
                 protocol=protocol,
                 all_eps=eps_falling,
-                delta=delta,
-                progress=lambda done, whole, task=task: bar.update(task, completed=done, total=whole),  # type: ignore[misc]
+                delta=spec.delta,
+                progress=progress,
             )
-            rows += [
-                {
-                    "protocol": protocol,
-                    "eps": cost.eps,
-                    "answers": cost.middle,
-                    "low": cost.low,
-                    "high": cost.high,
-                    "rater_hours": None if cost.middle is None else cost.middle * seconds_per_answer / 3600,
-                }
-                for cost in costs
-            ]
+        rows += [
+            {
+                "protocol": protocol,
+                "eps": cost.eps,
+                "answers": cost.middle,
+                "low": cost.low,
+                "high": cost.high,
+                "rater_hours": None if cost.middle is None else cost.middle * seconds_per_answer / 3600,
+            }
+            for cost in costs
+        ]
     return {
-        "table": source.path.name,
+        "table": path.name,
         "models": table.n_models,
         "items": table.n_items,
         "labels": table.n_labels,
-        "delta": delta,
+        "delta": spec.delta,
         "seconds_per_answer": seconds_per_answer,
         "forecasts": rows,
     }

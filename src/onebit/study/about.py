@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
-from onebit.errors import InvalidInputError, check_count
-from onebit.records import Setting, TrainingSetting
+from onebit.errors import OptionError
+from onebit.records import StudySpec
+from onebit.tables.columns import listed
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class About:
     models: tuple[str, ...]
     labels: tuple[Label, ...]
     instructions: str = ""
-    lease_seconds: float = 60.0
+    lease_seconds: float = StudySpec.lease_seconds
     gold: tuple[Gold, ...] = ()
     gold_share: float = 0.0
     repeat_share: float = 0.0
@@ -47,19 +47,6 @@ class About:
     image_root: str | None = None
     columns: tuple[str, ...] = ()
     is_text: bool = False
-
-    def __post_init__(self) -> None:
-        if not 0 < self.lease_seconds < math.inf:
-            raise InvalidInputError(f"a lease of {self.lease_seconds!r} seconds is none; it must be above 0 and finite")
-        for name in ("gold_share", "repeat_share"):
-            if not 0 <= getattr(self, name) <= 0.5:
-                raise InvalidInputError(f"{name} is {getattr(self, name)!r}; it must be from 0 to 0.5")
-        if self.gold_share > 0 and not self.gold:
-            raise InvalidInputError("gold_share is above 0 and no gold is given; give items whose label is known")
-        if (self.image is None) != (self.image_root is None):
-            raise InvalidInputError(
-                "an image column needs image_root, the folder that its paths are below, and vice versa"
-            )
 
     @property
     def has_checks(self) -> bool:
@@ -83,12 +70,10 @@ def about_from_json(data: dict[str, Any]) -> About:
 
 
 def described(labels: Sequence[str], descriptions: Mapping[str, str]) -> tuple[Label, ...]:
-    """Labels as raters see them; InvalidInputError where a description is of no label."""
+    """Labels as raters see them; OptionError where a description is of no label."""
     unknown = sorted(set(descriptions) - set(labels))
     if unknown:
-        raise InvalidInputError(
-            f"there is a description of {unknown[0]!r}, which is no label; labels are {tuple(labels[:9])}"
-        )
+        raise OptionError("descriptions", f"{unknown[0]!r} is described, and is no label; there are {listed(labels)}")
     return tuple(Label(label, descriptions.get(label, "")) for label in labels)
 
 
@@ -105,27 +90,16 @@ def gold_of(known: Mapping[int, int | Collection[int]] | None) -> tuple[Gold, ..
 
 
 def check_gold(about: About, n_items: int) -> None:
-    """InvalidInputError where gold is about a row or a label that is not there."""
+    """OptionError where gold is about a row or a label that is not there."""
     for gold in about.gold:
         if not gold.labels:
-            raise InvalidInputError(f"gold names no right label of row {gold.item}; give at least one, or leave it out")
+            raise OptionError(
+                "gold", f"gold names no right label of row {gold.item}; give at least one, or leave it out"
+            )
         for label in gold.labels:
             if not (0 <= gold.item < n_items and 0 <= label < len(about.labels)):
-                raise InvalidInputError(
+                raise OptionError(
+                    "gold",
                     f"gold says that row {gold.item} has label {label}; rows are 0 to {n_items - 1}, labels are "
-                    f"0 to {len(about.labels) - 1}"
+                    f"0 to {len(about.labels) - 1}",
                 )
-
-
-def check_raters(setting: Setting | TrainingSetting, about: About, overlap: int) -> None:
-    """InvalidInputError where questions cannot be given to raters in the way asked for."""
-    check_count("overlap", overlap)
-    if overlap % 2 == 0:
-        raise InvalidInputError(f"overlap is {overlap}; it must be odd, so that a majority can be had")
-    if isinstance(setting, Setting) and setting.exhaustive and setting.protocol != "follow-up":
-        raise InvalidInputError(
-            f"exhaustive is given with the protocol {setting.protocol}; it says that the last label need not be asked, "
-            "and only follow-up asks one label after another. Leave it out"
-        )
-    if setting.protocol == "labels" and (overlap > 1 or about.has_checks):
-        raise InvalidInputError("overlap and checks of raters are for yes/no questions; the protocol labels asks none")

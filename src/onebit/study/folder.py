@@ -10,15 +10,15 @@ from typing import Any, TypeVar
 
 from onebit.errors import InvalidInputError
 from onebit.log.events import Created, check_same
-from onebit.records import Setting, TrainingSetting
+from onebit.records import SelectionSpec, TrainingSpec
 from onebit.report import Report, as_html, as_json
 from onebit.store.store import TRANSFORMER, Entry, Store
-from onebit.study.draft import Draft, Progress
+from onebit.study.creation import NewStudy, Progress
 from onebit.study.kinds.replayed import differences
 from onebit.study.opening import load_study, open_study
 from onebit.study.study import Study
 
-AnySetting = TypeVar("AnySetting", Setting, TrainingSetting)
+Spec = TypeVar("Spec", SelectionSpec, TrainingSpec)
 
 DATABASE, PAGE, FIGURES = "study.db", "report.html", "report.json"
 STOPPED = "it was stopped; the same command goes on with it"
@@ -57,26 +57,26 @@ class StudyFolder:
             entries = store.entries()
             return _first(store, entries[0]) if entries else None
 
-    def with_kept_seed(self, setting: AnySetting) -> AnySetting:
-        """The setting, with the seed of the study if there is one already and no other was given."""
+    def with_kept_seed(self, spec: Spec) -> Spec:
+        """The spec with a seed: that of the study, if there is one already and no other was given."""
         found = self.begun()
-        if found is None or (setting.seed_given and setting.seed != found.setting.seed):
-            return setting
-        return replace(setting, seed=found.setting.seed, seed_given=found.setting.seed_given)
+        if found is None or spec.seed not in (None, found.setting.seed):
+            return spec.with_seed()
+        return replace(spec, seed=found.setting.seed, seed_is_drawn=not found.setting.seed_given)
 
-    def go_on(self, name: str, draft: Draft, progress: Progress | None = None) -> Study:
+    def go_on(self, name: str, new: NewStudy, progress: Progress | None = None) -> Study:
         """Open the study where it was left, or make it; InvalidInputError if another one is there."""
         found = self.begun()
         if found is not None:
             try:
-                check_same(found, draft.sealed(self._made()))
+                check_same(found, new.sealed(self._made()))
             except InvalidInputError as error:
                 raise InvalidInputError(f"{self.path}: {error}") from None
             return self.open()
         self.path.mkdir(parents=True, exist_ok=True)
         store = Store(self.storage)
         try:
-            return open_study(store, draft.write(store, name, progress))
+            return open_study(store, new.write(store, name, progress))
         except BaseException:
             store.close()
             raise

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from onebit.errors import InvalidInputError
+from onebit.errors import OptionError
 from onebit.tables import ModelTable
 from onebit.tables.data import Data
 from onebit.tables.truth import hint
@@ -16,13 +16,11 @@ Table = TypeVar("Table", ModelTable, Data)
 BETWEEN = "|"
 
 
-def split_gold(table: Table, column: str | None, labels: Sequence[str]) -> tuple[Table, dict[int, tuple[int, ...]]]:
+def split_gold(table: Table, column: str, labels: Sequence[str]) -> tuple[Table, dict[int, tuple[int, ...]]]:
     """The table without the column, which raters must not see, and the known labels by row.
 
     A cell holds one label, or several with ``|`` between them; where the whole cell is a label, it is that label.
     """
-    if column is None:
-        return table, {}
     numbers = {label: number for number, label in enumerate(labels)}
     known: dict[int, tuple[int, ...]] = {}
     for item in range(table.n_items):
@@ -31,7 +29,7 @@ def split_gold(table: Table, column: str | None, labels: Sequence[str]) -> tuple
             where = f"item {table.item_id(item)} (row {item + 1}), column {column!r}"
             known[item] = _right(cell, numbers, where)
     if not known:
-        raise InvalidInputError(f"the column {column!r} is empty; gold needs some right labels")
+        raise OptionError("gold", f"the column {column!r} is empty; gold needs some right labels")
     left = {name: texts for name, texts in table._show.items() if name != column}
     return replace(table, _show=left), known
 
@@ -41,9 +39,10 @@ def _right(cell: str, numbers: Mapping[str, int], where: str) -> tuple[int, ...]
     found: dict[int, None] = {}
     for label in (cell,) if cell in numbers else [part.strip() for part in cell.split(BETWEEN)]:
         if label not in numbers:
-            raise InvalidInputError(
-                f"{where}: {label!r} is no label of the table{hint(label, numbers)}; write labels as they are "
-                "there, or give --labels with all labels"
+            raise OptionError(
+                "gold",
+                f"{where}: {label!r} is no label of the table{hint(label, numbers)}; write labels as they are there, "
+                "or give all labels",
             )
         found[numbers[label]] = None
     return tuple(found)

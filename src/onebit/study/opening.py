@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from onebit.errors import InvalidInputError
-from onebit.log.events import Created, SelectorName
-from onebit.randomness import given_or_fresh
-from onebit.records import Population, Protocol, Setting
+from onebit.log.events import Created
+from onebit.records import SelectionSpec
 from onebit.store.store import Entry, Store
-from onebit.study.about import About, about_from_json, described, gold_of
-from onebit.study.draft import Draft, Progress, draft_selection
+from onebit.study.about import about_from_json
+from onebit.study.creation import NewStudy, Progress, prepare, spec_at_hand
 from onebit.study.kinds import open_kind
 from onebit.study.seal import check_about
-from onebit.study.seeds import check_new_seed
 from onebit.study.study import Study
 from onebit.tables.record import ModelTable, make_table, narrow
 
@@ -36,65 +33,29 @@ def create_study(
     name: str,
     *,
     storage: str | None = None,
-    eps: float,
-    delta: float = 0.05,
-    protocol: Protocol = "one-shot",
-    population: Population = "pool",
-    learner: SelectorName = "certified",
-    budget: int | None = None,
-    seed: int | None = None,
-    f_no: float = 0.0,
-    f_yes: float = 0.0,
-    exhaustive: bool = False,
-    overlap: int = 1,
-    lease_seconds: float = 60.0,
-    instructions: str = "",
-    descriptions: Mapping[str, str] | None = None,
-    gold: Mapping[int, int | Collection[int]] | None = None,
-    gold_share: float = 0.0,
-    repeat_share: float = 0.0,
-    image: str | None = None,
-    image_root: str | None = None,
-    progress: Callable[[int, int], None] | None = None,
+    progress: Progress | None = None,
+    **options: Any,
 ) -> Study:
     """Make a study of which of N models is the best, and open it.
 
     ``table`` is what ``onebit.tables.read_table`` gives, or predictions (N, n) of labels 0 to K - 1, negative where a
-    model abstains. ``overlap`` raters answer each question. ``gold`` says for some rows of the table which label is
-    right, or which labels are; ``gold_share`` of the questions are about those, ``repeat_share`` are repeated, and
-    neither enters the estimate. ``descriptions`` explains labels to raters. ``exhaustive`` (follow-up): the right label
-    of every item is one of the labels, so the last need not be asked. ``seed`` is for replay and simulation; without it
-    one is drawn from the operating system and recorded. Everything is checked before anything is written.
+    model abstains. The options are those of ``onebit.records.SelectionSpec``: ``eps``, ``delta``, ``protocol``,
+    ``budget``, ``f_no``, ``f_yes``, ``overlap``, ``instructions``, ``descriptions`` and so on. ``gold`` says for some
+    rows of the table which label is right, or which labels are; ``gold_share`` of the questions are about those,
+    ``repeat_share`` are repeated, and neither enters the estimate. Everything is checked before anything is written.
 
     ``study.ask(rater)`` gives a question, ``study.tell(question, answer)`` takes its answer, ``study.result`` says what
     is known; ``load_study`` opens it again.
     """
     models = table if isinstance(table, ModelTable) else _table_of(table)
-    number, is_given = given_or_fresh(seed)
-    setting = Setting(
-        eps, delta, protocol, population, False, budget, number, f_no, f_yes, exhaustive, seed_given=is_given
-    )
-    about = About(
-        models=models.models,
-        labels=described(models.labels, descriptions or {}),
-        instructions=instructions,
-        lease_seconds=lease_seconds,
-        gold=gold_of(gold),
-        gold_share=gold_share,
-        repeat_share=repeat_share,
-        image=image,
-        image_root=None if image_root is None else str(Path(image_root).resolve()),
-    )
-    draft = draft_selection(models, setting, about, learner, overlap)
-    return create(draft, name, storage_url(storage), progress)
+    return open_new(prepare(spec_at_hand(SelectionSpec, options), models), name, storage, progress)
 
 
-def create(draft: Draft, name: str, storage: str, progress: Progress | None = None) -> Study:
-    """Make a study of a draft, and open it."""
-    store = Store(storage)
+def open_new(new: NewStudy, name: str, storage: str | None, progress: Progress | None) -> Study:
+    """Write a study that was prepared, and open it."""
+    store = Store(storage_url(storage))
     try:
-        check_new_seed(store, draft.created.setting)
-        return open_study(store, draft.write(store, name, progress))
+        return open_study(store, new.write(store, name, progress))
     except BaseException:
         store.close()
         raise

@@ -19,7 +19,7 @@ from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.randomness import generator
 from onebit.raters import SimulatedRater
-from onebit.records import Protocol
+from onebit.records import AskingProtocol
 
 #: Models are trusted that agree most with the vote: this share of them, and at least so many.
 TRUSTED_SHARE, MIN_TRUSTED = 0.2, 5
@@ -36,7 +36,7 @@ Predictions = NDArray[np.integer]
 class Cost:
     """Answers until ``eps`` is certified: the median of the rehearsals, and their range; None where one had no end."""
 
-    protocol: Protocol
+    protocol: AskingProtocol
     eps: float
     low: int | None
     middle: int | None
@@ -73,7 +73,7 @@ def rehearse(
     predictions: Predictions,
     n_labels: int,
     *,
-    protocol: Protocol,
+    protocol: AskingProtocol,
     all_eps: tuple[float, ...],
     delta: float,
     seed: int = 0,
@@ -108,7 +108,7 @@ def _answers_until(learner: CertifiedLearner, eps: float, final_eps: float | Non
     return learner.result.n_answers if final_eps is not None and final_eps <= eps else None
 
 
-def _cost(protocol: Protocol, eps: float, needed: list[int | None]) -> Cost:
+def _cost(protocol: AskingProtocol, eps: float, needed: list[int | None]) -> Cost:
     known = sorted(each for each in needed if each is not None)
     # Those without an end come after all others.
     ordered = [*known, *[None] * (len(needed) - len(known))]

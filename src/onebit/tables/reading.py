@@ -24,7 +24,7 @@ def read_table(
     truth: str | None = None,
     show: Sequence[str] = (),
     labels: Sequence[str] | None = None,
-    progress: Progress = lambda done, whole: None,
+    progress: Progress | None = None,
 ) -> ModelTable:
     """Read a table of predictions, and check all of it.
 
@@ -39,7 +39,7 @@ def read_table(
     file = Path(path)
     with recognised(file, "a table of predictions") as kind:
         if kind.has_columns:
-            table = _from_columns(kind.columns(file), id, truth, tuple(show), labels, progress)
+            table = _from_columns(kind.columns(file), id, truth, tuple(show), labels, progress or _unseen)
         else:
             from onebit.tables.npz_file import read_npz
 
@@ -89,3 +89,7 @@ def _models(columns: Columns, id: str | None, truth: str | None, show: tuple[str
             f"needed{columns.separator_hint()}"
         )
     return models
+
+
+def _unseen(done: int, whole: int) -> None:
+    """Progress that nobody wants to know."""

@@ -15,7 +15,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from onebit.errors import AlreadyAnsweredError, InvalidInputError, OnebitError, UnknownQuestionError
+from onebit.errors import AlreadyAnsweredError, InvalidInputError, OnebitError, OptionError, UnknownQuestionError
 from onebit.log.events import OtherVersionError
 from onebit.store.database import InUseError
 from onebit.study.desk import NotYoursError
@@ -97,7 +97,9 @@ def status_of(error: OnebitError) -> int:
 def error_response(error: OnebitError) -> JSONResponse:
     status = status_of(error)
     headers = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "60"}, 503: {"Retry-After": RETRY_AFTER}}
-    return JSONResponse({"error": str(error)}, status, headers=headers.get(status))
+    # The page says it at the field that it is about.
+    field = {"field": error.option} if isinstance(error, OptionError) else {}
+    return JSONResponse({"error": str(error), **field}, status, headers=headers.get(status))
 
 
 def identify(request: Request, token: str | None = None) -> tuple[Link, str]:

@@ -1,4 +1,4 @@
-"""What an owner chose for a new study: from a request to the table, the setting and the checks of raters.
+"""What an owner chose for a new study: from a request to its spec and its table.
 
 What cannot be is refused with the field that it belongs to, so that the page can say it there. A plan is refused for
 the same reasons as a study, so that whoever saw a plan can start.
@@ -8,189 +8,137 @@ from __future__ import annotations
 
 import os
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from onebit.errors import InvalidInputError
-from onebit.records import Setting
-from onebit.tables import ModelTable, read_table
+from onebit.errors import InvalidInputError, OptionError
+from onebit.records import SelectionSpec, TrainingSpec
+from onebit.records.option import Option, options
 from onebit.tables.formats import ENDINGS, column_names
-from onebit.web.schema import FieldError, Schema, at_field, text, whole
+from onebit.web.schema import Schema, at_field, text
 from onebit.web.site import Site
 
-#: Share of planted questions where gold is named and nothing else is said.
-GOLD_SHARE = 0.05
-#: What a plan is rehearsed with, so that the same choice gives the same plan.
-PLAN_SEED = 0
-_UPLOADED = re.compile(rf"[0-9a-f]{{32}}({'|'.join(map(re.escape, ENDINGS))})")
+if TYPE_CHECKING:
+    from onebit.tables import ModelTable
+    from onebit.tables.data import Data
 
-_FRACTION: Schema = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
-_SHARE: Schema = {"type": "number", "minimum": 0, "maximum": 0.5}
-_RATE: Schema = {"type": "number", "minimum": 0, "exclusiveMaximum": 1, "default": 0}
+_UPLOADED = re.compile(rf"[0-9a-f]{{32}}({'|'.join(map(re.escape, ENDINGS))})")
+#: What the page makes; a study to train a classifier is of kind "learning" in its log.
+KINDS: dict[str, type[SelectionSpec | TrainingSpec]] = {"selection": SelectionSpec, "training": TrainingSpec}
+#: Options that the page does not offer: for replay and comparison, and a folder, which has rules of its own here.
+_NOT_HERE = {"seed", "learner", "image_root"}
+#: Characters of a text, and entries of a list, that a request may have.
+_MOST_TEXT = {"instructions": 20_000, "descriptions": 2000, "labels": 1000}
+_MOST_ENTRIES = {"labels": 10_000}
 
 SOURCE: dict[str, Schema] = {
     "upload": text(50, description="what the upload of a table gave"),
     "path": text(1000, description="a table on the server, below the folder in which it was started"),
 }
-ROLES: dict[str, Schema] = {
-    "id": text(500, description="the column that names the items"),
-    "truth": text(500, description="a column with right labels; it is left out"),
-    "show": {"type": "array", "items": text(500), "maxItems": 100, "description": "columns that raters are shown"},
-    "image": text(500, description="the column with paths of images"),
-    "image_folder": text(1000, description="the folder that they are below, itself below that of the server"),
-    "gold": text(
-        500, description="a column with right labels where they are known, several with | between; plants questions"
-    ),
-    "labels": {
-        "type": "array",
-        "items": text(1000),
-        "maxItems": 10_000,
-        "description": "all labels, where some are predicted by no model",
-    },
-}
-AIM: dict[str, Schema] = {
-    "eps": {**_FRACTION, "default": 0.01},
-    "delta": {**_FRACTION, "default": 0.05},
-    "protocol": text(20, enum=["one-shot", "follow-up", "labels"], description="how to ask; it must be given"),
-    "budget": whole(1, 10**9, description="maximum number of answers"),
-    "exhaustive": {
-        "type": "boolean",
-        "default": False,
-        "description": "the right label of every item is one of the labels; with follow-up",
-    },
-    "f_no": {
-        **_RATE,
-        "description": "how often the answer that counts (with overlap the majority's) is no to a right label, at most",
-    },
-    "f_yes": {**_RATE, "description": "how often it is yes to a wrong one, at most"},
-}
-FOR_RATERS: dict[str, Schema] = {
-    "instructions": text(20_000, least=0),
-    "descriptions": {
-        "type": "object",
-        "additionalProperties": text(2000, least=0),
-        "description": "what labels mean, as raters are told",
-    },
-    "overlap": whole(1, 99, default=1, description="raters who answer each question; an odd number"),
-    "gold_share": {**_SHARE, "default": GOLD_SHARE, "description": "share of planted questions, where gold is named"},
-    "repeat_share": {**_SHARE, "default": 0, "description": "share of questions that a rater is asked again"},
-}
-CHOICES: dict[str, Schema] = {**SOURCE, **ROLES, **AIM, **FOR_RATERS}
+
+
+def _schema(name: str, option: Option, default: Any) -> Schema:
+    """The JSON Schema of an option."""
+    schema: Schema = {"type": option.form, "description": option.help}
+    bounds = {
+        "minimum": option.least,
+        "maximum": option.most,
+        "exclusiveMinimum": option.above,
+        "exclusiveMaximum": option.below,
+    }
+    schema |= {key: bound for key, bound in bounds.items() if bound is not None and abs(bound) != float("inf")}
+    words = text(_MOST_TEXT.get(name, 500), least=0 if name in ("instructions", "descriptions") else 1)
+    if option.form == "string":
+        schema |= words
+    elif option.form == "array":
+        schema |= {"items": words, "maxItems": _MOST_ENTRIES.get(name, 100)}
+    elif option.form == "object":
+        schema |= {"additionalProperties": words}
+    return schema if default in (None, (), "") else schema | {"default": default}
+
+
+def _choices() -> dict[str, Schema]:
+    """Everything that can be chosen, for either kind."""
+    choices: dict[str, Schema] = {
+        "kind": text(20, enum=list(KINDS), default="selection", description="what the study is for"),
+        **SOURCE,
+        "image_folder": text(1000, description="the folder that images are below, itself below that of the server"),
+    }
+    for kind in KINDS.values():
+        for name, option in options(kind).items():
+            if name not in _NOT_HERE:
+                choices.setdefault(name, _schema(name, option, getattr(kind, name)))
+    # The kinds differ in it, and a selection has none unless it is chosen.
+    choices["protocol"].pop("default")
+    return choices
+
+
+CHOICES = _choices()
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """A study as it was chosen. ``gold`` has known labels by row; ``image_root`` is a folder of the server."""
+    """A study as it was chosen, and the labels that it asks about."""
 
-    table: ModelTable
-    setting: Setting
-    overlap: int
-    gold: Mapping[int, tuple[int, ...]]
-    gold_share: float
-    repeat_share: float
-    image: str | None
-    image_root: str | None
-    instructions: str
-    descriptions: Mapping[str, str]
-
-    @property
-    def check_share(self) -> float:
-        """The share of what raters are given that only checks them."""
-        return self.gold_share + self.repeat_share
+    spec: SelectionSpec | TrainingSpec
+    table: ModelTable | Data
+    labels: tuple[str, ...]
 
 
 def read_choice(site: Site, body: Mapping[str, Any]) -> Chosen:
-    """Everything that was chosen, the table read; FieldError where something cannot be."""
-    setting = _setting(body)
-    overlap = _overlap(body, setting)
-    gold_share, repeat_share = _check_shares(body, setting)
-    root = _image_root(site, body)
-    table, gold = _table(site, body)
-    descriptions = body.get("descriptions", {})
-    for label in descriptions:
-        if label not in table.labels:
-            raise FieldError("descriptions", f"{label!r} is described, and is no label; {_some(table.labels)}")
-    return Chosen(
-        table=table,
-        setting=setting,
-        overlap=overlap,
-        gold=gold,
-        gold_share=gold_share,
-        repeat_share=repeat_share,
-        image=body.get("image"),
-        image_root=root,
-        instructions=body.get("instructions", ""),
-        descriptions=descriptions,
-    )
+    """Everything that was chosen, the table read; OptionError where something cannot be."""
+    spec = _spec(site, body)
+    # Imported here: it brings in what reads tables, and the first page should not wait for it.
+    from onebit.study.about import described
+    from onebit.study.source import read_examples, read_models
+
+    file, source = file_of(site, body), "path" if "path" in body else "upload"
+    with about_table(file, source):
+        names = list(column_names(file))
+    _check_columns(names, body)
+    with about_table(file, source):
+        if isinstance(spec, TrainingSpec):
+            examples, spec = read_examples(spec, file)
+            chosen = Chosen(spec, examples, spec.labels or ())
+        else:
+            models, spec = read_models(spec, file)
+            chosen = Chosen(spec, models, models.labels)
+    described(chosen.labels, spec.descriptions or {})
+    return chosen
 
 
 def file_of(site: Site, body: Mapping[str, Any]) -> Path:
     """The table that is meant: an upload, or a path on the server."""
     upload, path = body.get("upload"), body.get("path")
     if (upload is None) == (path is None):
-        raise FieldError("upload", "give either an upload or a path on the server")
+        raise OptionError("upload", "give either an upload or a path on the server")
     if path is not None:
         with at_field("path"):
             return site.below_folder(path)
     if not _UPLOADED.fullmatch(str(upload)) or not (site.uploads / str(upload)).is_file():
-        raise FieldError("upload", f"there is no upload {upload!r}; upload the table again")
+        raise OptionError("upload", f"there is no upload {upload!r}; upload the table again")
     return site.uploads / str(upload)
 
 
-def _setting(body: Mapping[str, Any]) -> Setting:
-    if "protocol" not in body:
-        raise FieldError("protocol", "say how to ask: each way assumes something else, so none is chosen for you")
-    protocol: Any = body["protocol"]
-    budget = body.get("budget")
-    f_no, f_yes = float(body.get("f_no", 0)), float(body.get("f_yes", 0))
-    errs = "f_no" if f_no > 0 else "f_yes"
-    if f_no + f_yes >= 1:
-        raise FieldError(
-            errs, f"the rates are {f_no:g} and {f_yes:g}; together they must be below 1, or a yes says nothing"
-        )
-    if f_no + f_yes > 0 and protocol != "one-shot":
-        raise FieldError(errs, "raters who err need one question per item; the other ways take every answer for right")
-    exhaustive = bool(body.get("exhaustive", False))
-    if exhaustive and protocol != "follow-up":
-        raise FieldError("exhaustive", "it says that the last label need not be asked, which is for “until a yes” only")
-    return Setting(
-        eps=body.get("eps", 0.01),
-        delta=body.get("delta", 0.05),
-        protocol=protocol,
-        budget=None if budget is None else int(budget),
-        f_no=f_no,
-        f_yes=f_yes,
-        exhaustive=exhaustive,
-        # Of the plan; the study itself draws its own.
-        seed=PLAN_SEED,
-    )
-
-
-def _overlap(body: Mapping[str, Any], setting: Setting) -> int:
-    overlap = int(body.get("overlap", 1))
-    if overlap % 2 == 0:
-        raise FieldError("overlap", f"{overlap} raters may be divided evenly; give an odd number")
-    if overlap > 1 and setting.protocol == "labels":
-        raise FieldError("overlap", "several raters are for yes/no questions; give 1, or ask yes or no")
-    return overlap
-
-
-def _check_shares(body: Mapping[str, Any], setting: Setting) -> tuple[float, float]:
-    """The shares of planted and of repeated questions."""
-    if "gold_share" in body and "gold" not in body:
-        raise FieldError("gold_share", "planted questions need a column with right labels; name it as gold")
-    gold = float(body.get("gold_share", GOLD_SHARE)) if "gold" in body else 0.0
-    repeat = float(body.get("repeat_share", 0))
-    field = "repeat_share" if repeat > 0 else "gold_share"
-    if gold + repeat >= 1:
-        raise FieldError(field, "planted and repeated questions leave no room for others; give smaller shares")
-    if gold + repeat > 0 and setting.protocol == "labels":
-        raise FieldError(field, "checks of raters are yes/no questions; leave them out, or ask yes or no")
-    return gold, repeat
+def _spec(site: Site, body: Mapping[str, Any]) -> SelectionSpec | TrainingSpec:
+    called = body.get("kind", "selection")
+    kind = KINDS[called]
+    known = options(kind)
+    for name in body:
+        if name in CHOICES and name not in (*known, *SOURCE, "kind", "image_folder"):
+            raise OptionError(name, f"{name} is given, and a study of kind {called} has none; leave it out")
+    if kind is SelectionSpec and "protocol" not in body:
+        raise OptionError("protocol", "say how to ask: each way assumes something else, so none is chosen for you")
+    # JSON has one kind of number, and 2.0 is a whole one.
+    given: dict[str, Any] = {
+        name: int(body[name]) if option.form == "integer" else body[name]
+        for name, option in known.items()
+        if name in body
+    }
+    return kind(**given, image_root=_image_root(site, body))
 
 
 def _image_root(site: Site, body: Mapping[str, Any]) -> str | None:
@@ -200,53 +148,30 @@ def _image_root(site: Site, body: Mapping[str, Any]) -> str | None:
         folder = site.below_folder(body.get("image_folder", "."))
     # Unlike Path.is_dir, it takes a name that is too long for one that is not there.
     if not os.path.isdir(folder):
-        raise FieldError("image_folder", f"there is no folder {body['image_folder'][:200]!r} on the server")
+        raise OptionError("image_folder", f"there is no folder {body['image_folder'][:200]!r} on the server")
     return str(folder)
-
-
-def _table(site: Site, body: Mapping[str, Any]) -> tuple[ModelTable, Mapping[int, tuple[int, ...]]]:
-    # Imported here: it brings in what reads tables, and the first page should not wait for it.
-    from onebit.study.gold import split_gold
-
-    file, source = file_of(site, body), "path" if "path" in body else "upload"
-    with about_table(file, source):
-        names = column_names(file)
-    _check_roles(names, body)
-    # Right labels are read as texts, since not all need be there, and are then taken out; an image is shown as such.
-    hidden = [body[role] for role in ("truth", "gold") if role in body]
-    show = dict.fromkeys([*body.get("show", ()), *([body["image"]] if "image" in body else ()), *hidden])
-    with about_table(file, source):
-        table = read_table(file, id=body.get("id"), show=tuple(show), labels=body.get("labels"))
-    with at_field("gold"):
-        table, gold = split_gold(table, body.get("gold"), table.labels)
-    return replace(table, _show={name: texts for name, texts in table._show.items() if name not in hidden}), gold
 
 
 @contextmanager
 def about_table(file: Path, source: str) -> Iterator[None]:
-    """What is refused in here is about the table; an upload has a name that nobody knows."""
+    """What is refused in here is about the table, unless it says otherwise; nobody knows the name of an upload."""
     try:
         yield
+    except OptionError:
+        raise
     except InvalidInputError as error:
         told = str(error)
         if source == "upload":
             told = told.replace(str(file), "the table").replace(file.name, "the table")
-        raise FieldError(source, told) from None
+        raise OptionError(source, told) from None
 
 
-def _check_roles(names: tuple[str, ...], body: Mapping[str, Any]) -> None:
-    """Every column that is named is there, and those with right labels are not shown."""
+def _check_columns(names: list[str], body: Mapping[str, Any]) -> None:
+    """Every column that is named is there."""
     roles = [(role, body[role]) for role in ("id", "truth", "image", "gold") if role in body]
-    roles += [("show", name) for name in body.get("show", ())]
+    roles += [(role, name) for role in ("show", "text") for name in body.get(role, ())]
     for role, name in roles:
         if names and name not in names:
-            raise FieldError(role, f"there is no column {name!r}; {_some(names)}")
-    used = Counter(name for _, name in roles)
-    for role, name in roles:
-        if role in ("truth", "gold") and used[name] > 1:
-            raise FieldError(role, f"the column {name!r} has another use too; right labels must not be shown")
+            from onebit.tables.columns import listed
 
-
-def _some(names: tuple[str, ...], most: int = 8) -> str:
-    shown = ", ".join(repr(name) for name in names[:most])
-    return f"there are {shown}" + (f" and {len(names) - most:,} more" if len(names) > most else "")
+            raise OptionError(role, f"there is no column {name!r}; there are {listed(names)}")

@@ -8,16 +8,18 @@ from typing import Any
 
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 
-from onebit.errors import InvalidInputError
+from onebit.errors import InvalidInputError, OptionError
+from onebit.records import SelectionSpec, TrainingSpec
+from onebit.records.spec import GOLD_SHARE
 from onebit.tables.formats import ENDINGS, NAMES, column_names, one_of
-from onebit.web.calls import Call, Handler, Operation, limited
+from onebit.web.calls import Call, Operation, limited
 from onebit.web.chosen import CHOICES, SOURCE, about_table, file_of, read_choice
 from onebit.web.limits import MOST_UPLOAD
 from onebit.web.pages import page, render, require_owner
-from onebit.web.schema import FieldError, Schema, fields, text
+from onebit.web.schema import Schema, fields, text
 
 
 async def upload(call: Call) -> dict[str, Any]:
@@ -38,36 +40,22 @@ async def upload(call: Call) -> dict[str, Any]:
     return {"upload": path.name, "columns": list(columns)}
 
 
-def naming_fields(handler: Handler) -> Handler:
-    """A handler whose refusals say which field they are about, so that the page can show them there."""
-
-    def answer(call: Call) -> Any:
-        try:
-            return handler(call)
-        except FieldError as error:
-            return JSONResponse({"error": str(error), "field": error.field}, 422)
-
-    return answer
-
-
-@naming_fields
 def columns(call: Call) -> Any:
     file = file_of(call.site, call.body)
     with about_table(file, "path" if "path" in call.body else "upload"):
         return {"columns": list(column_names(file))}
 
 
-@naming_fields
 def plan(call: Call) -> Any:
     # Imported here: what learns takes seconds to load, and the first page should not wait for it.
     from onebit.web.foresee import foresee
 
     chosen = read_choice(call.site, call.body)
-    seen = foresee(chosen.table, chosen.setting, chosen.overlap, chosen.check_share)
+    seen = foresee(chosen.spec, chosen.table)
     return {
-        "models": chosen.table.n_models,
+        "models": getattr(chosen.table, "n_models", 0),
         "items": chosen.table.n_items,
-        "labels": chosen.table.n_labels,
+        "labels": len(chosen.labels),
         "answers": [seen.low, seen.high],
         "hours": list(seen.hours),
         "at_least": seen.at_least,
@@ -75,42 +63,27 @@ def plan(call: Call) -> Any:
     }
 
 
-@naming_fields
 def create(call: Call) -> Any:
-    from onebit.study.opening import create_study
+    from onebit.study import creation
 
     name = call.body["name"]
     if name in {entry.name for entry in call.site.entries()}:
-        raise FieldError("name", f"there is a study {name!r} already; give another name")
+        raise OptionError("name", f"there is a study {name!r} already; give another name")
     chosen = read_choice(call.site, call.body)
-    setting = chosen.setting
-    create_study(
-        chosen.table,
-        name,
-        storage=call.site.storage,
-        eps=setting.eps,
-        delta=setting.delta,
-        protocol=setting.protocol,
-        budget=setting.budget,
-        f_no=setting.f_no,
-        f_yes=setting.f_yes,
-        exhaustive=setting.exhaustive,
-        overlap=chosen.overlap,
-        instructions=chosen.instructions,
-        descriptions=chosen.descriptions,
-        gold=chosen.gold,
-        gold_share=chosen.gold_share,
-        repeat_share=chosen.repeat_share,
-        image=chosen.image,
-        image_root=chosen.image_root,
-    ).close()
-    entry = next(each for each in call.site.entries() if each.name == name)
-    return {"study": entry.id}
+    return {"study": creation.create(call.site.store, name, chosen.spec, chosen.table).id}
 
 
 def new_page(request: Request) -> Response:
     site = require_owner(request)
-    return render("new.html", endings=",".join(ENDINGS), formats=NAMES, folder=site.folder)
+    return render(
+        "new.html",
+        folder=site.folder,
+        endings=",".join(ENDINGS),
+        formats=NAMES,
+        selection=SelectionSpec,
+        training=TrainingSpec,
+        gold_share=GOLD_SHARE,
+    )
 
 
 ROUTES = [Route("/new", page(new_page))]
@@ -120,7 +93,7 @@ OPERATIONS = (
         "POST",
         "/api/v1/tables",
         "upload",
-        "Upload a table of predictions",
+        "Upload a table",
         "owner",
         upload,
         fields({"upload": {"type": "string"}, "columns": _COLUMNS}),
@@ -141,7 +114,7 @@ OPERATIONS = (
         "POST",
         "/api/v1/plan",
         "plan",
-        "How many answers a study is likely to take, by simulation on its table",
+        "How many answers a study is likely to take; that of models, by simulation on its table",
         "owner",
         plan,
         fields(

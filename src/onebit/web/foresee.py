@@ -1,6 +1,6 @@
 """How many answers a study will take, before anybody is asked: rehearsed on the table itself, as ``onebit plan`` does.
 
-Raters err in it as often as the study allows for.
+Raters err in it as often as the study allows for. The training of a classifier takes its budget: nothing is rehearsed.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.raters import ErringRater, SimulatedRater
-from onebit.records import Setting
+from onebit.records import SelectionSpec, Setting, TrainingSpec
 from onebit.study.kinds.selectors import build_selection
 from onebit.study.rehearsal import imagined_truths
 from onebit.tables import ModelTable
+from onebit.tables.data import Data
 
-#: Seconds that a rater takes to see an item and press one key; and to choose a label, which takes longer. Both are
-#: rough, and told with every plan.
-SECONDS_PER_ANSWER, SECONDS_PER_LABEL = 2.0, 5.0
+#: What a plan is rehearsed with, so that the same choice gives the same plan.
+PLAN_SEED = 0
 #: Seconds that each simulation may take; what it has asked by then is less than will be needed.
 PATIENCE = 3.0
 AT_A_TIME = 64
@@ -33,26 +33,31 @@ class Foresight:
     low: int
     high: int
     at_least: bool
-    seconds_per_answer: float = SECONDS_PER_ANSWER
+    seconds_per_answer: float
 
     @property
     def hours(self) -> tuple[float, float]:
         return self.low * self.seconds_per_answer / 3600, self.high * self.seconds_per_answer / 3600
 
 
-def foresee(table: ModelTable, setting: Setting, overlap: int, check_share: float) -> Foresight:
-    """Simulate the study with right labels that the models' votes make likely.
+def foresee(spec: SelectionSpec | TrainingSpec, source: ModelTable | Data) -> Foresight:
+    """What the study will take. Of models, it is simulated with right labels that the models' votes make likely.
 
-    ``overlap`` raters answer a question, or as many of them as settle it; ``check_share`` of what is given to raters
-    besides only checks them.
+    Each question is answered by the raters of ``overlap``, or as many of them as settle it; what only checks raters
+    comes besides.
     """
-    runs = [_simulate(table, setting, truth) for truth in imagined_truths(table.predictions, setting.seed)]
+    if isinstance(spec, TrainingSpec):
+        runs = [(spec.setting(source.n_items).budget, True)]
+    elif isinstance(source, ModelTable):
+        setting = replace(spec, seed=PLAN_SEED).setting()
+        truths = imagined_truths(source.predictions, setting.seed)
+        runs = [_simulate(source, setting, truth) for truth in truths]
     n_questions = [n for n, _ in runs]
-    checks = check_share / (1 - check_share)
-    low = min(n_questions) * ((overlap + 1) // 2 + checks)
-    high = max(n_questions) * (overlap + checks)
-    seconds = SECONDS_PER_LABEL if setting.protocol == "labels" else SECONDS_PER_ANSWER
-    return Foresight(math.ceil(low), math.ceil(high), not all(was_all for _, was_all in runs), seconds)
+    checks = spec.check_share / (1 - spec.check_share)
+    low = min(n_questions) * ((spec.overlap + 1) // 2 + checks)
+    high = max(n_questions) * (spec.overlap + checks)
+    at_least = not all(was_all for _, was_all in runs)
+    return Foresight(math.ceil(low), math.ceil(high), at_least, spec.seconds_per_answer)
 
 
 def _simulate(table: ModelTable, setting: Setting, truth: NDArray[np.int64]) -> tuple[int, bool]:

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from onebit.errors import InvalidInputError
+from onebit.errors import InvalidInputError, OptionError, check_choice, check_range
 
 Schema = dict[str, Any]
-
-
-class FieldError(InvalidInputError):
-    """Something in a request that cannot be; ``field`` is the name of the part that it is about."""
-
-    def __init__(self, field: str, message: str) -> None:
-        super().__init__(message)
-        self.field = field
 
 
 @contextmanager
@@ -26,7 +17,7 @@ def at_field(field: str) -> Iterator[None]:
     try:
         yield
     except InvalidInputError as error:
-        raise FieldError(field, str(error)) from None
+        raise OptionError(field, str(error)) from None
 
 
 #: Characters in a name that a request makes up.
@@ -66,8 +57,8 @@ def check(value: Any, schema: Schema, where: str = "the body") -> None:
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     if not any(_is(value, kind) for kind in kinds):
         raise InvalidInputError(f"{where} must be {' or '.join(kinds)}")
-    if "enum" in schema and value not in schema["enum"]:
-        raise InvalidInputError(f"{where} must be one of {', '.join(map(repr, schema['enum']))}")
+    if "enum" in schema:
+        check_choice(where, value, tuple(schema["enum"]))
     if isinstance(value, str):
         _check_text(value, schema, where)
     elif isinstance(value, int | float) and not isinstance(value, bool):
@@ -101,10 +92,10 @@ def _check_text(value: str, schema: Schema, where: str) -> None:
 
 
 def _check_number(value: float, schema: Schema, where: str) -> None:
-    low, high = schema.get("minimum", -math.inf), schema.get("maximum", math.inf)
-    above, below = schema.get("exclusiveMinimum", -math.inf), schema.get("exclusiveMaximum", math.inf)
-    if not (low <= value <= high and above < value < below):
-        raise InvalidInputError(f"{where} is {value!r}, which is out of its range")
+    whole = schema["type"] == "integer"
+    least, most = schema.get("minimum"), schema.get("maximum")
+    above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
+    check_range(where, int(value) if whole else value, whole=whole, least=least, most=most, above=above, below=below)
 
 
 def _check_object(value: dict[str, Any], schema: Schema, where: str) -> None:

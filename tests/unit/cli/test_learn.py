@@ -145,8 +145,8 @@ def test_in_words(tmp_path: Path) -> None:
         ("t,kind\n!,x\n?,y\n.,x\n;,y\n", ["--label", "kind", "--text", "t"], "cannot be learned from: empty vocab"),
         ("t,kind\n\xff,x\n", ["--label", "kind", "--text", "t"], "line 2, column 't': .* is not UTF-8"),
         ("a,kind\n1,x\n", [], "neither --label nor --labels"),
-        ("a,kind\n1,x\n2,y\n", ["--label", "kind", "--budget", "0"], "--budget is 0"),
-        ("a,kind\n1,x\n2,y\n3,y\n", ["--label", "kind", "--protocol", "all"], "one-shot or follow-up"),
+        ("a,kind\n1,x\n2,y\n", ["--label", "kind", "--budget", "0"], "budget is 0"),
+        ("a,kind\n1,x\n2,y\n3,y\n", ["--label", "kind", "--protocol", "all"], "one of one-shot, follow-up"),
     ],
 )
 def test_what_cannot_be_learned_from_is_refused(tmp_path: Path, content: str, options: list[str], says: str) -> None:

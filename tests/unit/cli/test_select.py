@@ -17,9 +17,8 @@ from typer.testing import CliRunner
 
 from onebit.cli.main import app
 from onebit.cli.select import run_selection
-from onebit.cli.source import Source
 from onebit.errors import InvalidInputError
-from onebit.records import Setting
+from onebit.records import SelectionSpec
 from onebit.store.store import Store
 from onebit.study.folder import StudyFolder
 
@@ -218,21 +217,24 @@ def test_an_npz(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--learner", "paper", "--protocol", "follow-up"], "--learner paper with --protocol follow-up: it asks one"),
-        (["--learner", "uniform", "--error-rates", "0.1,0"], "only --learner certified can allow for errors"),
-        (["--learner", "magic"], "--learner is 'magic'; it must be one of certified, paper, uniform"),
-        (["--protocol", "magic"], "--protocol is 'magic'"),
-        (["--population", "magic"], "--population is 'magic'"),
+        (
+            ["--learner", "paper", "--protocol", "follow-up"],
+            "learner is paper with the protocol follow-up",
+        ),
+        (["--learner", "uniform", "--error-rates", "0.1,0"], "only the learner certified can allow for errors"),
+        (["--learner", "magic"], "learner is 'magic'; it must be one of certified, paper, uniform"),
+        (["--protocol", "magic"], "protocol is 'magic'"),
+        (["--population", "magic"], "population is 'magic'"),
         (["--protocol", "follow-up", "--error-rates", "0.1,0"], "use one-shot for raters who err"),
         (["--error-rates", "0.1"], "give two numbers with a comma"),
-        (["--error-rates", "0.6,0.5"], "together below 1"),
-        (["--error-rates", "nan,0"], "together below 1"),
-        (["--eps", "0"], "--eps is 0.0"),
-        (["--delta", "1"], "--delta is 1.0"),
-        (["--budget", "0"], "--budget is 0"),
-        (["--seed", "-1"], "--seed is -1"),
+        (["--error-rates", "0.6,0.5"], "below 1 together"),
+        (["--error-rates", "nan,0"], "f_no is nan; it must be at least 0 and below 1"),
+        (["--eps", "0"], "eps is 0.0"),
+        (["--delta", "1"], "delta is 1.0"),
+        (["--budget", "0"], "budget is 0"),
+        (["--seed", "-1"], "seed is -1"),
         (["--learner", "paper", "--budget", "10"], "Give a larger budget"),
-        (["--show", "right"], "would give it to the raters"),
+        (["--show", "right"], "right labels must not be shown"),
     ],
 )
 def test_what_cannot_be_meant_is_refused_before_anything_is_written(
@@ -285,14 +287,9 @@ def test_people_and_simulation_are_not_mixed(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match=r"votes: the answers of this run are of people so far"):
         selected(path, "--eps", 0.01, "--budget", 30)
     rewrite(tmp_path / "votes", lambda rows: [rows[0] | {"simulated": True}, *rows[1:]])
+    spec = SelectionSpec(eps=0.01, budget=30, seed=0, id="key", show=("words", "right"))
     with pytest.raises(InvalidInputError, match=r"are simulated so far, and now they would be of people"):
-        run_selection(
-            Source(path, id="key", show=("words", "right")),
-            Setting(0.01, budget=30, seed=0),
-            "certified",
-            tmp_path / "votes",
-            Console(),
-        )
+        run_selection(spec, path, tmp_path / "votes", Console())
 
 
 def test_a_report_written_again_says_that_answers_were_simulated(tmp_path: Path) -> None:

@@ -96,11 +96,23 @@ def test_a_study_says_what_raters_see(folder: Path) -> None:
         assert len(study.about.gold) == 20
 
 
+def test_right_labels_are_left_out_and_never_become_a_model(folder: Path) -> None:
+    """Twin: the same column without its name is a model more."""
+    table = str(folder / "table.csv")
+    run("create", "s", table, "--id", "item", "--show", "text", "--truth", "known")
+    run("create", "twin", table, "--id", "item", "--show", "text")
+    with load_study("s") as study, load_study("twin") as twin:
+        assert study.created.table.n_models + 1 == twin.created.table.n_models
+        assert "known" not in study.about.models
+        assert study.item(3).shown == {"text": "text 3"}
+        assert study.about.gold == ()
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--protocol", "poll"], "--protocol is 'poll'"),
-        (["--learner", "paper", "--protocol", "follow-up"], "--learner paper"),
+        (["--protocol", "poll"], "protocol is 'poll'"),
+        (["--learner", "paper", "--protocol", "follow-up"], "learner is paper"),
         (["--descriptions", "nowhere.json"], "nowhere.json cannot be read"),
         (["--descriptions", "table.csv"], "must hold one JSON object"),
         (["--overlap", "2"], "odd"),

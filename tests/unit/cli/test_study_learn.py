@@ -67,7 +67,7 @@ def test_from_texts_to_predictions(folder: Path) -> None:
         (("--text", "nothing"), "nothing"),
         (("--show", "words", "--id", "name"), "known"),
         (("--text", "words", "--gold", "name"), "'id0' is no label"),
-        (("--text", "words", "--target", "2"), "--target is 2"),
+        (("--text", "words", "--target", "2"), "target is 2"),
         (("--text", "words", "--protocol", "guess"), "protocol is 'guess'"),
     ],
 )

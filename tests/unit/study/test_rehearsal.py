@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onebit.records import Protocol
+from onebit.records import AskingProtocol
 from onebit.study import rehearsal
 from onebit.study.rehearsal import LEADS, imagined_truths, rehearse
 
@@ -37,7 +37,7 @@ def test_leaders_are_ahead_by_their_lead() -> None:
 
 
 @pytest.mark.parametrize("protocol", ["one-shot", "follow-up"])
-def test_a_smaller_eps_costs_no_less(protocol: Protocol) -> None:
+def test_a_smaller_eps_costs_no_less(protocol: AskingProtocol) -> None:
     seen: list[tuple[int, int]] = []
     wide, narrow = rehearse(
         votes(),

@@ -440,7 +440,7 @@ def test_other_protocols(storage: str, protocol: Any) -> None:
         ({"overlap": 3, "protocol": "labels"}, "yes/no"),
         ({"lease_seconds": 0}, "lease"),
         ({"gold_share": 0.1}, "no gold"),
-        ({"gold_share": 0.9, "gold": {0: 0}}, "from 0 to 0.5"),
+        ({"gold_share": 0.9, "gold": {0: 0}}, "at least 0 and at most 0.5"),
         ({"gold": {0: 99}}, "label 99"),
         ({"descriptions": {"cat": "a pet"}}, "no label"),
         ({"image": "picture"}, "image_root"),

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from tests.unit.web.served import LABELS, Served, bearer, write_table
 
+from onebit.records import TrainingSpec
+from onebit.study.opening import load_study
 from onebit.tables.formats import ENDINGS, NAMES, one_of
 from onebit.web import creating
 
@@ -32,6 +34,31 @@ def test_from_an_upload_to_a_study(served: Served, tmp_path: Path) -> None:
     again = served.post("studies", served.owner, name="second", **body)
     assert again.status_code == 422
     assert "already" in again.json()["error"]
+
+
+def test_a_study_that_trains_a_classifier(served: Served) -> None:
+    texts = [f"{label} {i}" for i in range(10) for label in LABELS]
+    rows = [{"id": str(i), "words": text, "right": text.rsplit(" ", 1)[0]} for i, text in enumerate(texts)]
+    told = upload(served, "".join(json.dumps(row) + "\n" for row in rows).encode(), "data.jsonl").json()
+    assert told["columns"] == ["id", "words", "right"]
+    body = {
+        "kind": "training",
+        "upload": told["upload"],
+        "id": "id",
+        "text": ["words"],
+        "truth": "right",
+        "target": 0.9,
+    }
+    plan = served.post("plan", served.owner, **body).json()
+    assert (plan["models"], plan["items"], plan["labels"], plan["answers"]) == (0, 50, 5, [100, 100])
+    made = served.post("studies", served.owner, name="second", **body).json()
+    with load_study("second", storage=served.site.storage, read_only=True) as study:
+        assert study.created.kind == "learning"
+        assert study.created.setting.protocol == TrainingSpec.protocol
+        # Labels that were not given are those of the right labels, which nobody sees.
+        assert {label.name for label in study.about.labels} == set(LABELS)
+        assert study.item(3).shown == {"words": texts[3]}
+    assert served.ask(served.site.access.make("rater", made["study"], "ann")[1])
 
 
 def test_a_path_on_the_server_must_be_below_its_folder(served: Served, tmp_path: Path) -> None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.unit.web.served import LABELS, TRUTH, known_labels, write_table
 
-from onebit.records import Setting
+from onebit.records import SECONDS_PER_ANSWER, SelectionSpec, TrainingSpec
+from onebit.records.spec import SECONDS_PER_LABEL
 from onebit.study.gold import split_gold
 from onebit.study.opening import create_study
 from onebit.study.study import Offer
 from onebit.tables import ModelTable, read_table
+from onebit.tables.data import data_of
 from onebit.web import foresee as module
 from onebit.web.foresee import Foresight, foresee
 
-ONE_SHOT = Setting(0.1)
+ONE_SHOT = SelectionSpec(eps=0.1)
 
 
 @pytest.fixture
@@ -30,38 +34,45 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_overlap_and_checks_are_counted(table: ModelTable) -> None:
-    alone = foresee(table, ONE_SHOT, 1, 0.0)
+    alone = foresee(ONE_SHOT, table)
     assert 0 < alone.low <= alone.high
     assert not alone.at_least
     # A majority of three is two at the least, and all three at the most.
-    assert foresee(table, ONE_SHOT, 3, 0.0) == Foresight(2 * alone.low, 3 * alone.high, False)
+    by_three = foresee(SelectionSpec(eps=0.1, overlap=3), table)
+    assert by_three == Foresight(2 * alone.low, 3 * alone.high, False, SECONDS_PER_ANSWER)
     # One answer in five is a check, so there is one for every four others.
-    checked = foresee(table, ONE_SHOT, 1, 0.2)
+    checked = foresee(SelectionSpec(eps=0.1, repeat_share=0.2), table)
     assert checked.low == pytest.approx(1.25 * alone.low, abs=1)
-    assert checked.hours[1] == pytest.approx(checked.high * module.SECONDS_PER_ANSWER / 3600)
+    assert checked.hours[1] == pytest.approx(checked.high * SECONDS_PER_ANSWER / 3600)
 
 
 def test_raters_who_err_cost_more(table: ModelTable) -> None:
-    sure, erring = foresee(table, ONE_SHOT, 1, 0.0), foresee(table, Setting(0.1, f_no=0.2, f_yes=0.02), 1, 0.0)
+    sure, erring = (foresee(each, table) for each in (ONE_SHOT, SelectionSpec(eps=0.1, f_no=0.2, f_yes=0.02)))
     assert erring.low > sure.low
     assert erring.high > sure.high
 
 
 @pytest.mark.parametrize("protocol", ["follow-up", "labels"])
 def test_every_protocol_can_be_foreseen(table: ModelTable, protocol: str) -> None:
-    setting = Setting(0.1, protocol=protocol)  # type: ignore[arg-type]
-    seen = foresee(table, setting, 1, 0.0)
+    seen = foresee(SelectionSpec(eps=0.1, protocol=protocol), table)  # type: ignore[arg-type]
     assert 0 < seen.high < 5 * table.n_items
-    assert seen.seconds_per_answer == (module.SECONDS_PER_LABEL if protocol == "labels" else module.SECONDS_PER_ANSWER)
+    assert seen.seconds_per_answer == (SECONDS_PER_LABEL if protocol == "labels" else SECONDS_PER_ANSWER)
 
 
 def test_a_budget_is_the_most(table: ModelTable) -> None:
-    assert foresee(table, Setting(0.001, budget=40), 1, 0.0).high <= 40
+    assert foresee(SelectionSpec(eps=0.001, budget=40), table).high <= 40
+
+
+def test_training_takes_its_budget_with_all_who_answer() -> None:
+    data = data_of(np.zeros((50, 2)))
+    spec = TrainingSpec(labels=("a", "b"), overlap=3, repeat_share=0.2)
+    assert foresee(spec, data) == Foresight(225, 325, False, SECONDS_PER_ANSWER)
+    assert foresee(replace(spec, budget=40, overlap=1, repeat_share=0), data).high == 40
 
 
 def test_a_simulation_that_takes_too_long_is_cut_off(table: ModelTable, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PATIENCE", 0.0)
-    assert foresee(table, Setting(0.001), 1, 0.0).at_least
+    assert foresee(SelectionSpec(eps=0.001), table).at_least
 
 
 def test_a_real_study_plants_as_many_checks_as_the_plan_counts(tmp_path: Path) -> None:

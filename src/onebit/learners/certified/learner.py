@@ -33,7 +33,18 @@ from onebit.learners.contract import Learner
 from onebit.learners.items import ItemSource, Pool
 from onebit.learners.ledger import Ledger
 from onebit.randomness import RoundStream, fresh_seed
-from onebit.records import Answer, Closing, EpochPlan, EpochRecord, Protocol, Question, RunStatus, Setting, Status
+from onebit.records import (
+    DELTA,
+    Answer,
+    AskingProtocol,
+    Closing,
+    EpochPlan,
+    EpochRecord,
+    Question,
+    RunStatus,
+    Setting,
+    Status,
+)
 
 #: An epoch has this share of the rounds so far, and at least so many; exact rounds, which say more, may be fewer.
 EPOCH_SHARE = 0.03
@@ -65,8 +76,8 @@ class CertifiedLearner(Learner[CertifiedResult]):
         items: ItemSource,
         *,
         eps: float,
-        delta: float = 0.05,
-        protocol: Protocol = "one-shot",
+        delta: float = DELTA,
+        protocol: AskingProtocol = "one-shot",
         passive: bool = False,
         budget: int | None = None,
         seed: int | None = None,
@@ -132,8 +143,10 @@ class CertifiedLearner(Learner[CertifiedResult]):
         self._given: dict[int, EpochRecord] = {}
 
     def _check(self, protocol: str, passive: bool, f_no: float, f_yes: float, exhaustive: bool) -> None:
-        if protocol not in get_args(Protocol):
-            raise InvalidInputError(f"protocol is {protocol!r}; it must be one of {', '.join(get_args(Protocol))}")
+        if protocol not in get_args(AskingProtocol):
+            raise InvalidInputError(
+                f"protocol is {protocol!r}; it must be one of {', '.join(get_args(AskingProtocol))}"
+            )
         if passive and protocol != "labels":
             raise InvalidInputError("passive is for the protocol labels; the others ask only where survivors differ")
         if not (f_no >= 0 and f_yes >= 0 and f_no + f_yes < 1):

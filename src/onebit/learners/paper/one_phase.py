@@ -12,7 +12,7 @@ from onebit.hypotheses.base import HypothesisClass, Labels
 from onebit.learners.contract import EpochLearner
 from onebit.learners.items import ItemSource
 from onebit.learners.paper.final import Conclusion, ErmResult, after_the_fact, conclude
-from onebit.records import Answer, Question
+from onebit.records import DELTA, Answer, Question
 
 
 class OnePhaseLearner(EpochLearner[ErmResult]):
@@ -24,7 +24,7 @@ class OnePhaseLearner(EpochLearner[ErmResult]):
         items: ItemSource,
         n_rounds: int,
         *,
-        delta: float = 0.05,
+        delta: float = DELTA,
         seed: int | None = None,
     ) -> None:
         super().__init__(hypotheses, items, seed)

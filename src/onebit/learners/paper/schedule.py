@@ -17,6 +17,7 @@ from onebit.estimate.delta import (
 from onebit.explore.potential import check_gamma
 from onebit.explore.spider import batch_size
 from onebit.hypotheses.natarajan import cover_sample_size, growth_bound
+from onebit.records import DELTA
 
 #: Diameter of the simplex in the L1 norm.
 D = 2
@@ -48,7 +49,7 @@ class Plan:
     n_final: int
     n_steps: int | None = None
     gamma: float = THEOREM_GAMMA
-    delta: float = 0.05
+    delta: float = DELTA
     origin: str = "sizes as given"
     guarantee: Guarantee | None = None
 

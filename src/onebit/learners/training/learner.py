@@ -32,7 +32,7 @@ from onebit.learners.training.names import Names
 from onebit.learners.training.neighbours import Neighbours
 from onebit.learners.training.planning import FollowUpPlanner, OneShotPlanner, Planner, items_aside
 from onebit.randomness import generator
-from onebit.records import Answer, EpochPlan, EpochRecord, Question, RunStatus, Status, TrainingProtocol
+from onebit.records import DELTA, Answer, EpochPlan, EpochRecord, Question, RunStatus, Status, TrainingProtocol
 
 #: A training epoch has this share of the answers so far, and at least so many questions; an audit's has so many.
 EPOCH_SHARE, MIN_QUESTIONS, AUDIT_QUESTIONS = 0.02, 4, 50
@@ -108,7 +108,7 @@ class TrainingLearner(Learner[TrainingResult]):
         protocol: TrainingProtocol = "one-shot",
         target: float | None = None,
         audit: int | None = None,
-        delta: float = 0.05,
+        delta: float = DELTA,
         near_are_alike: bool = False,
         names: NDArray[np.floating] | None = None,
         seed: int = 0,

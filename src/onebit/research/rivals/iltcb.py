@@ -20,6 +20,7 @@ from onebit.estimate.delta import log_iltcb
 from onebit.explore.mixture import Mixture
 from onebit.hypotheses.base import Examples, Hypothesis, HypothesisClass, Labels
 from onebit.learners.items import ItemSource
+from onebit.records import DELTA
 from onebit.research.rivals.coordinate_descent import CoordinateDescent, Rewards, contexts
 from onebit.research.rivals.law import Law
 from onebit.research.rivals.online import OnlineLearner, Rounds
@@ -45,7 +46,7 @@ class IltcbLearner(OnlineLearner):
         items: ItemSource,
         n_rounds: int,
         *,
-        delta: float = 0.05,
+        delta: float = DELTA,
         psi: float = PSI,
         scale: float = 1.0,
         log_n: float | None = None,

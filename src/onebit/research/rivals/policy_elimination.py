@@ -24,6 +24,7 @@ from onebit.explore.mixture import Mixture
 from onebit.hypotheses.base import Examples, HypothesisClass, Labels
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.items import ItemSource, Pool
+from onebit.records import DELTA
 from onebit.research.rivals.coordinate_descent import CoordinateDescent, Rewards, contexts
 from onebit.research.rivals.law import Law
 from onebit.research.rivals.online import OnlineLearner, Rounds, finite_class
@@ -49,7 +50,7 @@ class PolicyEliminationLearner(OnlineLearner):
         items: ItemSource,
         n_rounds: int,
         *,
-        delta: float = 0.05,
+        delta: float = DELTA,
         radius: float = 1.0,
         seed: int = 0,
     ) -> None:

@@ -110,24 +110,37 @@ function show(from, columns, called) {
   element("id").value = names.find((name) => /^(id|item|item_id|key)$/i.test(name)) ?? "";
   element("truth").value = names.find((name) => /^(truth|label|gold|y|target)$/i.test(name)) ?? "";
   element("image").value = names.find((name) => /^(image|picture|photo)$/i.test(name)) ?? "";
-  element("show").replaceChildren(
+  for (const id of ["show", "text"])
+    boxes(id, (name) => /^(text|message|question|title|body|prompt|content|sentence|utterance)$/i.test(name));
+  element("name").value ||= called.split("/").pop().replace(/\.\w+$/, "");
+  element("columns").hidden = !names.length;
+  element("gold-field").hidden = !names.length;
+  for (const id of ["aim", "more", "plan"]) element(id).hidden = false;
+  turn();
+}
+
+const kind = () => document.querySelector("[name=kind]:checked").value;
+const ticked = (id) => [...element(id).querySelectorAll(":checked")].map((box) => box.value);
+
+// Each kind of study has fields of its own; labels are always needed to train a classifier, and rarely to choose a model.
+function turn() {
+  for (const each of document.querySelectorAll("[data-kind]")) each.hidden = each.dataset.kind !== kind();
+  element(kind() === "training" ? "labels-here" : "labels-more").append(element("labels-field"));
+  changed();
+}
+
+element("kind").addEventListener("input", turn);
+
+function boxes(id, isTicked) {
+  element(id).replaceChildren(
     ...names.map((name) => {
       const box = Object.assign(document.createElement("input"), { type: "checkbox", value: name });
-      box.checked = /^(text|message|question|title|body|prompt|content|sentence)$/i.test(name);
+      box.checked = isTicked(name);
       const label = document.createElement("label");
       label.append(box, name);
       return label;
     }),
   );
-  element("name").value ||= called.split("/").pop().replace(/\.\w+$/, "");
-  element("columns").hidden = !names.length;
-  element("gold-field").hidden = !names.length;
-  for (const id of ["aim", "more", "plan"]) element(id).hidden = false;
-  changed();
-}
-
-function shown() {
-  return [...element("show").querySelectorAll(":checked")].map((box) => box.value);
 }
 
 // What was planned holds for what was chosen then.
@@ -138,10 +151,14 @@ function changed() {
   element("gold-share-field").hidden = !element("gold").value;
   element("exhaustive-field").hidden = document.querySelector("[name=protocol]:checked")?.value !== "follow-up";
   const roles = ["id", "truth", "image", "gold"].map((id) => element(id).value);
-  const other = new Set([...roles, ...shown()]);
-  const models = names.filter((name) => !other.has(name));
-  const some = models.slice(0, 6).join(", ") + (models.length > 6 ? ", …" : "");
-  element("models").textContent = `All other columns are models: ${models.length} (${some}).`;
+  const other = new Set([...roles, ...ticked("show")]);
+  const rest = names.filter((name) => !other.has(name));
+  const some = rest.slice(0, 6).join(", ") + (rest.length > 6 ? ", …" : "");
+  const what = kind() === "training" ? "numbers to learn from" : "models";
+  const texts = kind() === "training" ? ticked("text") : [];
+  element("models").textContent = texts.length
+    ? `The classifier learns from ${texts.join(", ")} alone.`
+    : `All other columns are ${what}: ${rest.length} (${some}).`;
 }
 
 // Right labels are left out or planted, not both.
@@ -169,18 +186,23 @@ function descriptions() {
 
 // Everything that the page asks for, by the names of the API.
 function chosen() {
-  const body = { ...source, show: shown(), descriptions: descriptions() };
-  const protocol = document.querySelector("[name=protocol]:checked");
+  const trains = kind() === "training";
+  const body = { ...source, kind: kind(), show: ticked("show"), descriptions: descriptions() };
+  const protocol = document.querySelector(`[name=${trains ? "training-protocol" : "protocol"}]:checked`);
   if (!protocol) throw new Refusal("Choose how to ask: each way assumes something else.", "protocol");
   body.protocol = protocol.value;
-  if (body.protocol === "follow-up" && element("exhaustive").checked) body.exhaustive = true;
+  if (!trains && body.protocol === "follow-up" && element("exhaustive").checked) body.exhaustive = true;
+  if (trains && ticked("text").length) body.text = ticked("text");
   for (const id of ["id", "truth", "image", "gold"]) if (element(id).value) body[id] = element(id).value;
   if (body.image) body.image_folder = element("image-folder").value.trim() || ".";
-  for (const id of ["eps", "delta", "overlap", "repeat-share", "f-no", "f-yes", "budget"])
+  const own = trains ? ["target"] : ["eps", "f-no", "f-yes"];
+  for (const id of [...own, "delta", "overlap", "repeat-share", "budget"])
     if (element(id).value) body[id.replace("-", "_")] = Number(element(id).value);
   if (body.gold) body.gold_share = Number(element("gold-share").value);
   const labels = lines("labels");
   if (labels.length) body.labels = labels;
+  if (trains && !labels.length && !body.truth)
+    throw new Refusal("Name the labels that raters are asked about, one per line.", "labels");
   return body;
 }
 
@@ -203,14 +225,19 @@ element("plan-button").addEventListener("click", (event) => {
     const body = chosen();
     const plan = await post("plan", body);
     element("plan-answers").textContent = range(plan.answers, number);
-    element("plan-answers-words").textContent = plan.at_least ? "answers at least" : "answers, likely";
+    const trains = body.kind === "training";
+    const words = trains ? (body.target ? "answers at most" : "answers in all") : "answers, likely";
+    element("plan-answers-words").textContent = plan.at_least ? "answers at least" : words;
     element("plan-hours").textContent = range(plan.hours, hours);
-    element("plan-hours-words").textContent = `of one rater, at ${plan.seconds_per_answer} seconds an answer`;
-    element("plan-table").textContent = [plan.models, plan.items, plan.labels].map(number).join(" · ");
+    element("plan-hours-words").textContent = `of one rater, at ${plan.seconds_per_answer} seconds per answer`;
+    const sizes = trains ? ["items", "labels"] : ["models", "items", "labels"];
+    element("plan-table-words").textContent = sizes.join(", ");
+    element("plan-table").textContent = sizes.map((each) => number(plan[each])).join(" · ");
     element("plan-figures").hidden = false;
     const checked = body.overlap > 1 || body.repeat_share || body.gold_share ? " Answers that check raters are among them." : "";
-    element("plan-words").textContent =
-      `Simulated on your table: the lower figure if the majority of models is right, the higher one if models are nearly equal.${checked} A forecast, not a promise.`;
+    element("plan-words").textContent = trains
+      ? `Training uses the maximum number of answers, unless a target is shown before.${checked}`
+      : `Simulated on your table: the lower figure if the majority of models is right, the higher one if models are nearly equal.${checked} A forecast, not a promise.`;
     element("create").disabled = false;
   });
 });

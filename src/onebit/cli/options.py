@@ -1,0 +1,124 @@
+"""The options of the commands, from the fields of the specs: defaults, help and checks stand there.
+
+Here is what only a command line has: how an option is written, and which ones are given as files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from onebit.errors import OptionError
+from onebit.records import SelectionSpec, TrainingSpec
+from onebit.records.option import options
+
+#: Options whose flag is not their name with dashes.
+FLAGS = {"lease_seconds": "--lease", "f_no": "--error-rates", "f_yes": "--error-rates"}
+Spec = TypeVar("Spec", SelectionSpec, TrainingSpec)
+
+
+def flag(name: str) -> str:
+    """An option as it is written in a command; what is no option stays as it is.
+
+    >>> flag("gold_share"), flag("the number of rows")
+    ('--gold-share', 'the number of rows')
+    """
+    if name in options(SelectionSpec) or name in options(TrainingSpec):
+        return FLAGS.get(name, f"--{name.replace('_', '-')}")
+    return name
+
+
+def option(name: str, spec: type[Any] = SelectionSpec, form: str = "", metavar: str | None = None) -> Any:
+    """The option of a command for a field of a spec; ``form`` says what is given, where it is not the value itself."""
+    default = getattr(spec, name)
+    shows_default = isinstance(default, str | float | int) and default is not False and default != ""
+    words = f"{options(spec)[name].help} {form}".strip()
+    return typer.Option(flag(name), help=words, show_default=shows_default, metavar=metavar)
+
+
+Eps = Annotated[float, option("eps")]
+Delta = Annotated[float, option("delta")]
+Protocol = Annotated[str, option("protocol")]
+TrainingProtocol = Annotated[str, option("protocol", TrainingSpec)]
+Learner = Annotated[str, option("learner")]
+Population = Annotated[str, option("population")]
+ErrorRates = Annotated[str | None, option("f_no", form=options(SelectionSpec)["f_yes"].help, metavar="F_NO,F_YES")]
+Exhaustive = Annotated[bool, option("exhaustive")]
+Target = Annotated[float | None, option("target", TrainingSpec)]
+Audit = Annotated[int | None, option("audit", TrainingSpec)]
+Budget = Annotated[int | None, option("budget")]
+Seed = Annotated[int | None, option("seed")]
+Id = Annotated[str | None, option("id")]
+Truth = Annotated[str | None, option("truth")]
+Show = Annotated[list[str] | None, option("show")]
+Text = Annotated[list[str] | None, option("text", TrainingSpec)]
+Labels = Annotated[Path | None, option("labels", form="A text file, one label per line.")]
+Overlap = Annotated[int, option("overlap")]
+Lease = Annotated[float, option("lease_seconds")]
+Instructions = Annotated[Path | None, option("instructions", form="A text file.")]
+Descriptions = Annotated[Path | None, option("descriptions", form="A JSON file: an object from labels to texts.")]
+Gold = Annotated[str | None, option("gold")]
+GoldShare = Annotated[float | None, option("gold_share")]
+RepeatShare = Annotated[float, option("repeat_share")]
+Image = Annotated[str | None, option("image")]
+ImageRoot = Annotated[Path | None, option("image_root")]
+
+
+def spec_of(kind: type[Spec], given: Mapping[str, Any]) -> Spec:
+    """The spec from the arguments of a command, by the names of its fields; what is None was not given.
+
+    The files of options are read. Raises OptionError.
+    """
+    chosen = {name: given[name] for name in options(kind) if given.get(name) is not None}
+    if given.get("error_rates") is not None:
+        chosen["f_no"], chosen["f_yes"] = _two_rates(given["error_rates"])
+    for name, read in FILES.items():
+        if name in chosen:
+            chosen[name] = read(chosen[name])
+    return kind(**chosen)
+
+
+def read_labels(path: Path | None) -> tuple[str, ...] | None:
+    """The labels in a text file, one per line; None without a file."""
+    return None if path is None else tuple(line for line in _read("labels", path).splitlines() if line)
+
+
+def _two_rates(text: str) -> tuple[float, float]:
+    try:
+        f_no, f_yes = (float(part) for part in text.split(","))
+    except ValueError:
+        raise OptionError("f_no", f"f_no is {text!r}; give two numbers with a comma, as in 0.1,0.02") from None
+    return f_no, f_yes
+
+
+def _descriptions(path: Path) -> dict[str, str]:
+    content = _read("descriptions", path)
+    try:
+        found = json.loads(content)
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not all(isinstance(each, str) for each in found.values()):
+        raise OptionError(
+            "descriptions", f'{path} must hold one JSON object from labels to texts, as in {{"cat": "a pet"}}'
+        )
+    return found
+
+
+def _read(name: str, path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise OptionError(name, f"{path} cannot be read as UTF-8 text: {error}") from None
+
+
+#: How the value of an option is read that is given as a path.
+FILES: dict[str, Callable[[Path], Any]] = {
+    "labels": read_labels,
+    "descriptions": _descriptions,
+    "instructions": lambda path: _read("instructions", path),
+    "image_root": str,
+}

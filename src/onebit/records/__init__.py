@@ -1,0 +1,45 @@
+"""The frozen records that pass between the parts: question and answer, setting, epochs, the spec of a study."""
+
+from onebit.records.epochs import Closing, EpochPlan, EpochRecord
+from onebit.records.numbers import Count, Finite, Propensity
+from onebit.records.question import Answer, Question, RunStatus, Status
+from onebit.records.setting import (
+    ANSWERS_PER_ITEM,
+    DELTA,
+    AskingProtocol,
+    Population,
+    SelectorName,
+    Setting,
+    TrainingProtocol,
+    TrainingSetting,
+)
+from onebit.records.spec import SECONDS_PER_ANSWER, SelectionSpec, StudySpec, TrainingSpec
+
+#: The name of ``AskingProtocol`` in onebit 0.1.0.
+Protocol = AskingProtocol
+
+__all__ = [
+    "ANSWERS_PER_ITEM",
+    "DELTA",
+    "SECONDS_PER_ANSWER",
+    "Answer",
+    "AskingProtocol",
+    "Closing",
+    "Count",
+    "EpochPlan",
+    "EpochRecord",
+    "Finite",
+    "Population",
+    "Propensity",
+    "Protocol",
+    "Question",
+    "RunStatus",
+    "SelectionSpec",
+    "SelectorName",
+    "Setting",
+    "Status",
+    "StudySpec",
+    "TrainingProtocol",
+    "TrainingSetting",
+    "TrainingSpec",
+]

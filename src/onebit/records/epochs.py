@@ -1,0 +1,60 @@
+"""What is frozen when an epoch begins, and what was shown when it closed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from onebit.records.numbers import Count, Finite, Propensity
+
+
+@dataclass(frozen=True, slots=True)
+class EpochPlan:
+    """What an epoch of training asks, fixed when it began: ``labels`` about ``items``, drawn with ``propensities``.
+
+    ``guesses`` are the labels that the model held likeliest; in follow-up they are asked first. ``fresh`` says which
+    items are a random sample that was never asked about. An epoch that ``audits`` asks whether the guesses are right.
+    At most ``most_each`` questions are asked about an item.
+    """
+
+    number: Count
+    audits: bool
+    items: tuple[Count, ...]
+    labels: tuple[Count, ...]
+    propensities: tuple[Propensity, ...]
+    guesses: tuple[Count, ...]
+    fresh: tuple[bool, ...]
+    most_each: Count = 1
+
+
+@dataclass(frozen=True, slots=True)
+class EpochRecord:
+    """What was frozen before the first example of an epoch was drawn. Models are numbered as in the table.
+
+    ``mixture`` holds the survivors with mass, and their masses; of several equal models the first stands for all.
+    """
+
+    number: Count
+    first_round: Count
+    n_rounds: Count
+    leader: Count
+    survivors: tuple[Count, ...]
+    mixture: tuple[tuple[Count, Finite], ...]
+    gamma: Finite
+
+
+@dataclass(frozen=True, slots=True)
+class Closing:
+    """What was shown when an epoch closed, from the first ``n_rounds`` rounds and ``n_answers`` answers of the run.
+
+    In follow-up, one more label was asked in ``n_checks`` rounds to test what the protocol assumes, and
+    ``n_contradicted`` of these contradicted it: a second label of an item got a yes, say.
+    """
+
+    epoch: Count
+    n_rounds: Count
+    n_answers: Count
+    leader: Count
+    survivors: tuple[Count, ...]
+    certified_eps: Finite
+    n_checks: Count = 0
+    n_contradicted: Count = 0

@@ -1,0 +1,62 @@
+"""What a selection or a training was created with, as its log keeps it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from onebit.randomness import fresh_seed
+from onebit.records.numbers import Count, Finite
+
+#: How the certified learner asks: one question about an example, until a yes, or for the label itself.
+AskingProtocol = Literal["one-shot", "follow-up", "labels"]
+#: How a classifier is trained: one question about each item drawn, or items chosen and asked about until a yes.
+TrainingProtocol = Literal["one-shot", "follow-up"]
+#: What "best" is about: the items of a table, or the distribution that they were drawn from.
+Population = Literal["pool", "stream"]
+#: How the best model is looked for: with a certificate, or for comparison by Algorithm 1 or by uniform guesses.
+SelectorName = Literal["certified", "paper", "uniform"]
+#: Probability with which a statement may be wrong, unless another is given.
+DELTA = 0.05
+#: Answers for each item where training is given no budget.
+ANSWERS_PER_ITEM = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a selection was created with; nothing of it changes later.
+
+    Raters are taken to say no to a right label with probability at most ``f_no``, and yes to a wrong one with at most
+    ``f_yes``. ``exhaustive``: the right label of every item is one of the table's labels. ``seed_given``: somebody
+    chose the seed; otherwise it came from the operating system.
+    """
+
+    eps: Finite
+    delta: Finite = DELTA
+    protocol: AskingProtocol = "one-shot"
+    population: Population = "pool"
+    passive: bool = False
+    budget: Count | None = None
+    seed: Count = field(default_factory=fresh_seed)
+    f_no: Finite = 0.0
+    f_yes: Finite = 0.0
+    exhaustive: bool = False
+    seed_given: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TrainingSetting:
+    """What the training of a classifier was created with; nothing of it changes later.
+
+    At most ``budget`` answers, of which ``audit`` (None: a share) are kept for the accuracy interval, which may be
+    wrong with probability ``delta``. With ``target``, training ends once that accuracy is shown. ``seed_given`` as in
+    :class:`Setting`.
+    """
+
+    budget: Count
+    protocol: TrainingProtocol = "one-shot"
+    target: Finite | None = None
+    audit: Count | None = None
+    delta: Finite = DELTA
+    seed: Count = field(default_factory=fresh_seed)
+    seed_given: bool = True
