@@ -46,7 +46,7 @@ def test_both_protocols_and_several_eps_are_forecast(tmp_path: Path) -> None:
         (["votes.csv", "--labels", "3"], "are for a plan without a table"),
         (["votes.csv", "--seconds-per-answer", "0"], "--seconds-per-answer is 0.0"),
         (["votes.csv", "--eps", "2"], "--eps is 2.0"),
-        (["votes.csv", "--delta", "0"], "--delta is 0.0"),
+        (["votes.csv", "--delta", "0"], "delta is 0.0"),
         (["votes.csv"], "there is no file"),
         (["--labels", "3", "--hypotheses", "5", "--id", "key"], "name columns of a table"),
         (["--labels", "3", "--hypotheses", "5", "--eps", "0.1", "--eps", "0.2"], "--eps is given 2 times"),
