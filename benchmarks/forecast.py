@@ -20,7 +20,7 @@ from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.raters import SimulatedRater
 from onebit.records import AskingProtocol
-from onebit.study.rehearsal import Cost, rehearse
+from onebit.study.kinds.selection.rehearsal import Cost, rehearse
 
 TABLES = ("letter_models.npz", "clinc150_models.npz", "imagenetv2.npz", "mmlu_pro.npz")
 PROTOCOLS: tuple[AskingProtocol, ...] = ("one-shot", "follow-up")

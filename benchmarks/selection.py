@@ -35,7 +35,7 @@ from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.randomness import generator
 from onebit.raters import SimulatedRater
 from onebit.records import AskingProtocol, RunStatus
-from onebit.study.all_labels import MOST_ANSWERS, AllLabels
+from onebit.study.kinds.selection.all_labels import MOST_ANSWERS, AllLabels
 
 EPS, DELTA = 0.01, 0.05
 N_SEEDS = 10

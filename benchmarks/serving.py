@@ -35,7 +35,7 @@ from onebit.log.events import Answered, Created
 from onebit.log.recorder import Recorder
 from onebit.records import Answer, Setting, Status
 from onebit.store.store import Store
-from onebit.study.kinds.selectors import build_selection
+from onebit.study.kinds.selection.selectors import build_selection
 from onebit.study.opening import create_study
 from onebit.tables import read_table
 

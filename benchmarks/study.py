@@ -23,7 +23,7 @@ from onebit.log.events import Answered, Asked, Created
 from onebit.log.recorder import Recorder
 from onebit.records import Answer, Status
 from onebit.store.store import Store
-from onebit.study.kinds.selectors import build_selection
+from onebit.study.kinds.selection.selectors import build_selection
 from onebit.study.opening import create_study, load_study
 from onebit.study.study import Offer, Study
 

@@ -39,7 +39,7 @@ _HOME = {
     "YesNoClassifier": "onebit.classifier",
     "build_cover": "onebit.hypotheses.cover",
     "choose": "onebit.choosing",
-    "create_learning_study": "onebit.study.learning",
+    "create_learning_study": "onebit.study.opening",
     "create_study": "onebit.study.opening",
     "graph_dimension": "onebit.hypotheses.natarajan",
     "load_study": "onebit.study.opening",

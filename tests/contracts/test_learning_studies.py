@@ -18,9 +18,8 @@ from onebit.store.backup import backup
 from onebit.store.database import StoreError
 from onebit.store.store import NAMES, SNAPSHOT, Store
 from onebit.study.export import export_study
-from onebit.study.kinds.training import TrainingStatus
-from onebit.study.learning import create_learning_study
-from onebit.study.opening import create_study, load_study
+from onebit.study.kinds.training.kind import TrainingStatus
+from onebit.study.opening import create_learning_study, create_study, load_study
 from onebit.study.study import Offer, Study, Undo
 from onebit.study.verification import verify_study
 

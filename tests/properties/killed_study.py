@@ -24,8 +24,7 @@ from onebit.log.fold import fold
 from onebit.records import Answer, Status
 from onebit.store.database import InUseError
 from onebit.store.store import Store
-from onebit.study.learning import create_learning_study
-from onebit.study.opening import create_study, load_study
+from onebit.study.opening import create_learning_study, create_study, load_study
 from onebit.study.study import Offer, Study
 
 N_RATERS = 4

@@ -17,10 +17,9 @@ from onebit.learners.contract import Learner
 from onebit.log.events import Answered, Asked, Event, Undone
 from onebit.records import Answer, Question, Setting, Status, TrainingProtocol, TrainingSetting
 from onebit.store.store import Store
-from onebit.study.kinds.examples import read_features
-from onebit.study.kinds.training import build_training
-from onebit.study.learning import create_learning_study
-from onebit.study.opening import create_study
+from onebit.study.kinds.training.examples import read_features
+from onebit.study.kinds.training.kind import build_training
+from onebit.study.opening import create_learning_study, create_study
 from onebit.study.study import Offer, Study
 
 RATERS = ("ann", "bob", "cem")

@@ -81,10 +81,10 @@ def create(
     with --truth or --gold, or it would be a model that is always right.
     """
     spec = opt.spec_of(SelectionSpec, locals())
-    from onebit.study.source import read_models
+    from onebit.study.kinds.selection.making import read
 
     with progress_bar("reading the table") as reading:
-        models, spec = read_models(spec, table, reading)
+        models, spec = read(spec, table, reading)
     create_study(storage, name, spec, models)
     say(f"The study {name} has {models.n_models} models, {models.n_items:,} items and {models.n_labels} labels.")
 

@@ -46,9 +46,9 @@ def learn(
     `onebit predict`.
     """
     spec = opt.spec_of(TrainingSpec, locals())
-    from onebit.study.source import read_examples
+    from onebit.study.kinds.training.making import read
 
     with progress_bar("reading the data"):
-        examples, spec = read_examples(spec, data)
+        examples, spec = read(spec, data)
     create_study(storage, name, spec, examples)
     say(f"The study {name} has {examples.n_items:,} items and {len(spec.labels or ())} labels.")

@@ -27,7 +27,7 @@ def table_figures(
     if not seconds_per_answer > 0:
         raise InvalidInputError(f"--seconds-per-answer is {seconds_per_answer!r}; it must be above 0")
     # Imported here: what reads tables and learns takes a second that a wrong option should not.
-    from onebit.study.rehearsal import rehearse
+    from onebit.study.kinds.selection.rehearsal import rehearse
     from onebit.tables import read_table
 
     with progress_bar(f"reading {path.name}", console) as progress:

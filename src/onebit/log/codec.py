@@ -45,7 +45,7 @@ FLAT: dict[type[Event], tuple[str, type]] = {
     Closed: ("closing", Closing),
 }
 #: The setting of each kind of study.
-SETTINGS: dict[Kind, type[Setting | TrainingSetting]] = {"selection": Setting, "learning": TrainingSetting}
+SETTINGS: dict[Kind, type[Setting | TrainingSetting]] = {"selection": Setting, "training": TrainingSetting}
 STATUSES = {status.name.lower(): status for status in RunStatus}
 #: What msgspec does not know are numbers of numpy.
 _from_numpy = methodcaller("item")

@@ -26,8 +26,8 @@ from onebit.records import (
 #: The version of the events that this onebit writes and reads.
 VERSION = 2
 
-#: What a study is for: to select the best of several models, or to learn one.
-Kind = Literal["selection", "learning"]
+#: What a study is for: to select the best of several models, or to train one.
+Kind = Literal["selection", "training"]
 SelectorName = Literal["certified", "paper", "uniform"]
 LearnerName = Literal["certified", "paper", "uniform", "networks"]
 if TYPE_CHECKING:

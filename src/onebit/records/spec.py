@@ -10,7 +10,7 @@ import math
 from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import Annotated, Self
+from typing import Annotated, ClassVar, Self
 
 from onebit.errors import OptionError
 from onebit.randomness import fresh_seed
@@ -100,6 +100,8 @@ class StudySpec:
         Option("All labels that raters may be asked about. Without it: those that the models give."),
     ] = None
 
+    #: The kind of study that is made of it.
+    kind: ClassVar[str]
     #: Whether the seed that stands here came from the operating system all the same.
     seed_is_drawn: bool = False
 
@@ -183,6 +185,8 @@ class StudySpec:
 @dataclass(frozen=True, kw_only=True)
 class SelectionSpec(StudySpec):
     """A study of which of N models is the best."""
+
+    kind: ClassVar[str] = "selection"
 
     eps: Annotated[
         float, Option("How far the accuracy of the chosen model may be below that of the best.", above=0, below=1)
@@ -292,6 +296,8 @@ class SelectionSpec(StudySpec):
 @dataclass(frozen=True, kw_only=True)
 class TrainingSpec(StudySpec):
     """A study in which raters train a classifier. Without ``labels`` they are those of the column ``truth``."""
+
+    kind: ClassVar[str] = "training"
 
     protocol: Annotated[
         TrainingProtocol,

@@ -18,7 +18,7 @@ from onebit.records import Answer
 from onebit.store.store import Store, read_log
 from onebit.study.about import about_from_json
 from onebit.study.items import Items
-from onebit.study.kinds.selectors import table_rows
+from onebit.study.kinds.selection.selectors import table_rows
 from onebit.tables.cells import no_formula
 
 What = Literal["labels", "log"]

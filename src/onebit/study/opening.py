@@ -1,4 +1,4 @@
-"""``create_study`` and ``load_study``: how a study comes to be, and comes back."""
+"""``create_study``, ``create_learning_study`` and ``load_study``: how a study comes to be, and comes back."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ from numpy.typing import ArrayLike
 
 from onebit.errors import InvalidInputError
 from onebit.log.events import Created
-from onebit.records import SelectionSpec
+from onebit.records import SelectionSpec, TrainingSpec
 from onebit.store.store import Entry, Store
 from onebit.study.about import about_from_json
 from onebit.study.creation import NewStudy, Progress, prepare, spec_at_hand
 from onebit.study.kinds import open_kind
 from onebit.study.seal import check_about
 from onebit.study.study import Study
+from onebit.tables.data import Data, data_of
 from onebit.tables.record import ModelTable, make_table, narrow
 
 #: Where studies are kept if nobody says.
@@ -49,6 +50,21 @@ def create_study(
     """
     models = table if isinstance(table, ModelTable) else _table_of(table)
     return open_new(prepare(spec_at_hand(SelectionSpec, options), models), name, storage, progress)
+
+
+def create_learning_study(
+    examples: Data | Any, name: str, *, storage: str | None = None, progress: Progress | None = None, **options: Any
+) -> Study:
+    """Make a study in which raters train a classifier, and open it.
+
+    ``examples`` is what ``onebit.tables.data.read_data`` gives, numbers (n, d), or n texts. The options are those of
+    ``onebit.records.TrainingSpec``. ``labels`` are those that raters are asked about; those of texts are guessed from
+    these names and their ``descriptions``. At most ``budget`` answers, ``audit`` of them for the accuracy interval,
+    which may be wrong with probability ``delta``; with ``target``, it ends once that accuracy is shown. The others are
+    those of ``create_study``. Everything is checked before anything is written.
+    """
+    data = examples if isinstance(examples, Data) else data_of(examples)
+    return open_new(prepare(spec_at_hand(TrainingSpec, options), data), name, storage, progress)
 
 
 def open_new(new: NewStudy, name: str, storage: str | None, progress: Progress | None) -> Study:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from onebit.tables.data import Data
 
 _UPLOADED = re.compile(rf"[0-9a-f]{{32}}({'|'.join(map(re.escape, ENDINGS))})")
-#: What the page makes; a study to train a classifier is of kind "learning" in its log.
-KINDS: dict[str, type[SelectionSpec | TrainingSpec]] = {"selection": SelectionSpec, "training": TrainingSpec}
+#: What the page makes.
+KINDS: dict[str, type[SelectionSpec | TrainingSpec]] = {spec.kind: spec for spec in (SelectionSpec, TrainingSpec)}
 #: Options that the page does not offer: for replay and comparison, and a folder, which has rules of its own here.
 _NOT_HERE = {"seed", "learner", "image_root"}
 #: Characters of a text, and entries of a list, that a request may have.
@@ -93,19 +93,15 @@ def read_choice(site: Site, body: Mapping[str, Any]) -> Chosen:
     spec = _spec(site, body)
     # Imported here: it brings in what reads tables, and the first page should not wait for it.
     from onebit.study.about import described
-    from onebit.study.source import read_examples, read_models
+    from onebit.study.kinds import making
 
     file, source = file_of(site, body), "path" if "path" in body else "upload"
     with about_table(file, source):
         names = list(column_names(file))
     _check_columns(names, body)
     with about_table(file, source):
-        if isinstance(spec, TrainingSpec):
-            examples, spec = read_examples(spec, file)
-            chosen = Chosen(spec, examples, spec.labels or ())
-        else:
-            models, spec = read_models(spec, file)
-            chosen = Chosen(spec, models, models.labels)
+        table, spec = making(spec.kind).read(spec, file)
+    chosen = Chosen(spec, table, spec.labels or table.labels)
     described(chosen.labels, spec.descriptions or {})
     return chosen
 

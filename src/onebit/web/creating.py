@@ -48,7 +48,7 @@ def columns(call: Call) -> Any:
 
 def plan(call: Call) -> Any:
     # Imported here: what learns takes seconds to load, and the first page should not wait for it.
-    from onebit.web.foresee import foresee
+    from onebit.study.foresight import foresee
 
     chosen = read_choice(call.site, call.body)
     seen = foresee(chosen.spec, chosen.table)

@@ -52,7 +52,7 @@ EVENTS: list[Event] = [
     Checked(1, 3, 2, "ann", Answer.NO, repeats=0),
     CheckAnswered(0, Answer.NO, "ann", "t3"),
     Closed(Closing(0, 64, 31, 2, (0, 2), 0.031)),
-    Created(TrainingSetting(900, "follow-up", target=0.9, audit=50, seed=3), "networks", FACTS, kind="learning"),
+    Created(TrainingSetting(900, "follow-up", target=0.9, audit=50, seed=3), "networks", FACTS, kind="training"),
     Planned(EpochPlan(1, False, (3, 7), (0, 4), (0.1 + 0.2, 1.0), (0, 2), (True, False), 5)),
     Finished(RunStatus.BUDGET, {"chosen": "a", "certified_eps": None}),
 ]

@@ -14,7 +14,7 @@ from onebit.learners.certified.planning import GAMMA, Exploration, Scene
 from onebit.log.events import Answered, Asked, Closed, EpochBegan, Event, Finished, LogError, Undone
 from onebit.log.recorder import Recorder, replay
 from onebit.records import Answer, EpochRecord, Question, RunStatus, Status
-from onebit.study.kinds.selectors import build_selection
+from onebit.study.kinds.selection.selectors import build_selection
 
 
 def tell(recorder: Recorder, number: int, answer: Answer | int) -> None:

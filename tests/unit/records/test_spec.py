@@ -15,8 +15,7 @@ from onebit.errors import OptionError
 from onebit.records import DELTA, SelectionSpec, StudySpec, TrainingSpec
 from onebit.records.option import options
 from onebit.records.spec import GOLD_SHARE, SECONDS_PER_ANSWER, SECONDS_PER_LABEL
-from onebit.study.learning import create_learning_study
-from onebit.study.opening import create_study
+from onebit.study.opening import create_learning_study, create_study
 
 
 def test_a_selection_by_default() -> None:

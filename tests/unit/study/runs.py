@@ -8,7 +8,7 @@ from tests.problems import models_of_accuracy
 from onebit.log.events import Created, LearnerName, TableFacts
 from onebit.raters import SimulatedRater
 from onebit.records import Answer, Question, Setting
-from onebit.study.kinds.selectors import Selected, build_selection
+from onebit.study.kinds.selection.selectors import Selected, build_selection
 
 N_LABELS = 5
 PREDICTIONS, TRUTH = models_of_accuracy(np.random.default_rng(0), np.linspace(0.3, 0.9, 8), 300, N_LABELS)

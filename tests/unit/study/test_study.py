@@ -27,7 +27,7 @@ from onebit.log.events import (
 from onebit.records import Answer, RunStatus, Status
 from onebit.store.store import Store
 from onebit.study.desk import NotYoursError
-from onebit.study.kinds.selection import SelectionStatus
+from onebit.study.kinds.selection.kind import SelectionStatus
 from onebit.study.opening import create_study, load_study
 from onebit.study.quality import RaterQuality, majority_rate, rate, warnings
 from onebit.study.study import Offer, Receipt, Study, Undo

@@ -38,8 +38,7 @@ from onebit.estimate.accuracy import accuracy_interval
 from onebit.log.chain import canonical, digest_of
 from onebit.records import Status
 from onebit.store.store import Store
-from onebit.study.learning import create_learning_study
-from onebit.study.opening import create_study
+from onebit.study.opening import create_learning_study, create_study
 from onebit.study.study import Study, Undo
 from onebit.study.verification import verify_study
 

@@ -13,8 +13,7 @@ import pyarrow as pa
 from starlette.testclient import TestClient
 from tests.problems import models_of_accuracy
 
-from onebit.study.learning import create_learning_study
-from onebit.study.opening import create_study
+from onebit.study.opening import create_learning_study, create_study
 from onebit.tables import read_table
 from onebit.tables.data import data_of
 from onebit.web.app import make_app

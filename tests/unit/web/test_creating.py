@@ -53,7 +53,7 @@ def test_a_study_that_trains_a_classifier(served: Served) -> None:
     assert (plan["models"], plan["items"], plan["labels"], plan["answers"]) == (0, 50, 5, [100, 100])
     made = served.post("studies", served.owner, name="second", **body).json()
     with load_study("second", storage=served.site.storage, read_only=True) as study:
-        assert study.created.kind == "learning"
+        assert study.created.kind == "training"
         assert study.created.setting.protocol == TrainingSpec.protocol
         # Labels that were not given are those of the right labels, which nobody sees.
         assert {label.name for label in study.about.labels} == set(LABELS)

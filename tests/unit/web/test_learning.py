@@ -12,8 +12,8 @@ from tests.unit.web.served import LABELS, TRUTH, Served, right_answer, serve
 
 from onebit.model_file import load_model
 from onebit.records import RunStatus
-from onebit.study.kinds import training_words as learning_words
-from onebit.study.kinds.training import TrainingStatus
+from onebit.study.kinds.training import words as learning_words
+from onebit.study.kinds.training.kind import TrainingStatus
 
 BUDGET = 60
 
@@ -45,7 +45,7 @@ def test_raters_are_told_how_far_it_is(trained: Served) -> None:
 def test_its_status_is_told(trained: Served) -> None:
     told = trained.get("studies/1", trained.owner).json()
     assert (told["kind"], told["is_over"], told["n_answers"]) == ("learning", True, BUDGET)
-    learning = told["learning"]
+    learning = told["training"]
     assert learning["status"] == "complete"
     low, high = learning["accuracy"]
     assert 0 < low < high <= 1

@@ -11,7 +11,7 @@ from schemathesis.transport.asgi import ASGI_TRANSPORT
 from starlette.routing import Route
 from tests.unit.web.served import Served, bearer, known_labels, serve, write_table
 
-from onebit.web import foresee
+from onebit.study.kinds.selection import making
 from onebit.web.app import OPERATIONS
 from onebit.web.openapi import document
 
@@ -40,7 +40,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Any:
     write_table(folder / "table.csv", known=known_labels(20))
     # Plans are cut off early, since dozens are made.
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(foresee, "PATIENCE", 0.05)
+        patch.setattr(making, "PATIENCE", 0.05)
         yield made
     made.site.close()
 

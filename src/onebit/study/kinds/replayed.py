@@ -13,7 +13,7 @@ from onebit.learners.contract import Learner, Result
 from onebit.log.events import Event, Finished
 from onebit.log.fold import Course
 from onebit.log.recorder import replay
-from onebit.study.kinds.selectors import Selected
+from onebit.study.kinds.selection.selectors import Selected
 from onebit.verify.certificate import Verdict
 from onebit.verify.certificate import verify as verify_certificate
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from onebit.records import AskingProtocol
-from onebit.study import rehearsal
-from onebit.study.rehearsal import LEADS, imagined_truths, rehearse
+from onebit.study.kinds.selection import rehearsal
+from onebit.study.kinds.selection.rehearsal import LEADS, imagined_truths, rehearse
 
 
 def votes(n_items: int = 400) -> np.ndarray:

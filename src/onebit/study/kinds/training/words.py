@@ -12,7 +12,7 @@ from onebit.report.charts import step_chart
 from onebit.report.words import at_most
 
 if TYPE_CHECKING:
-    from onebit.study.kinds.training import TrainingStatus
+    from onebit.study.kinds.training.kind import TrainingStatus
 
 
 def percent(low: float, high: float) -> tuple[str, str]:

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from tests.problems import models_of_accuracy
 
-from onebit.study import all_labels
-from onebit.study.all_labels import AllLabels
+from onebit.study.kinds.selection import all_labels
+from onebit.study.kinds.selection.all_labels import AllLabels
 
 
 @pytest.mark.parametrize("mixes", [False, True])

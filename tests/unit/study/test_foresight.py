@@ -11,13 +11,13 @@ from tests.unit.web.served import LABELS, TRUTH, known_labels, write_table
 
 from onebit.records import SECONDS_PER_ANSWER, SelectionSpec, TrainingSpec
 from onebit.records.spec import SECONDS_PER_LABEL
+from onebit.study.foresight import Foresight, foresee
 from onebit.study.gold import split_gold
+from onebit.study.kinds.selection import making as module
 from onebit.study.opening import create_study
 from onebit.study.study import Offer
 from onebit.tables import ModelTable, read_table
 from onebit.tables.data import data_of
-from onebit.web import foresee as module
-from onebit.web.foresee import Foresight, foresee
 
 ONE_SHOT = SelectionSpec(eps=0.1)
 

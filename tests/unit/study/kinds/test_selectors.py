@@ -11,7 +11,7 @@ from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.contract import run
 from onebit.learners.paper.schedule import collecting_rounds
 from onebit.records import Answer, Setting
-from onebit.study.kinds.selectors import build_selection, paper_plan
+from onebit.study.kinds.selection.selectors import build_selection, paper_plan
 
 
 @pytest.mark.parametrize("name", RUNS)

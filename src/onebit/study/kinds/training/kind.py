@@ -19,11 +19,14 @@ from onebit.log.events import Created, Event
 from onebit.log.fold import Course
 from onebit.randomness import generator
 from onebit.records import Answer, EpochPlan, RunStatus, TrainingSetting
+from onebit.store.store import Entry, Store
 from onebit.study.about import About
-from onebit.study.kinds import training_words as words
+from onebit.study.items import read_truth
 from onebit.study.kinds.kind import Board, Finding, Kind, Standing, StudyStatus
 from onebit.study.kinds.replayed import end_differences, replayed
-from onebit.study.kinds.snapshots import Snapshot, due
+from onebit.study.kinds.training import words
+from onebit.study.kinds.training.examples import read_features, read_names, read_transformer
+from onebit.study.kinds.training.snapshots import Snapshot, due, read_snapshot
 from onebit.study.quality import warnings
 from onebit.study.view import Seen
 
@@ -77,7 +80,7 @@ class Training(Kind):
     ``snapshot``, for a log that is replayed.
     """
 
-    name = "learning"
+    name = "training"
     learner: TrainingLearner
 
     def __init__(
@@ -170,13 +173,13 @@ class Training(Kind):
             headline=words.headline(status),
             sentences=(words.aim(status),),
             figures={
-                "learning": status,
+                "training": status,
                 "n_answers": seen.n_answers,
                 "promised": words.promised(status),
                 "accuracy_chart": words.accuracy_chart(status),
             },
             plain={
-                "learning": asdict(status) | {"status": status.status.name.lower()},
+                "training": asdict(status) | {"status": status.status.name.lower()},
                 "n_answers": seen.n_answers,
             },
         )
@@ -276,3 +279,19 @@ def _audit_faults(course: Course, last: Sequence[EpochPlan]) -> Iterator[str]:
     for plan in course.plans:
         if plan.audits and plan.labels != plan.guesses:
             yield f"epoch {plan.number} audits, and asks about other labels than the classifier's"
+
+
+def open_it(store: Store, entry: Entry, log: Sequence[Event], created: Created, about: About) -> Training:
+    """A training of a store, with a fresh learner, and the model of its last snapshot."""
+    features = read_features(store, entry.id, created.table)
+    names = read_names(store, entry.id, created.table.n_labels, features.shape[1])
+    return Training(
+        entry.name,
+        created,
+        about,
+        features,
+        names,
+        lambda: read_transformer(store, entry.id),
+        read_snapshot(store, entry.id, log),
+        read_truth(store, entry.id),
+    )

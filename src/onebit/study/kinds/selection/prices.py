@@ -11,8 +11,8 @@ from onebit.learners.contract import run
 from onebit.raters import SimulatedRater
 from onebit.records import RunStatus, Setting
 from onebit.report.record import Price
-from onebit.study.all_labels import AllLabels
-from onebit.study.kinds.selectors import build_selection
+from onebit.study.kinds.selection.all_labels import AllLabels
+from onebit.study.kinds.selection.selectors import build_selection
 
 SIMULATED = "simulated, the same stopping rule"
 #: Predictions above which nothing is simulated: it would take too long.

@@ -20,11 +20,13 @@ from onebit.report import words
 from onebit.report.charts import eps_chart, survivors_chart
 from onebit.report.making import Candidates, make_report
 from onebit.report.record import Price, Report, as_json
+from onebit.store.store import Entry, Store
 from onebit.study.about import About
+from onebit.study.items import read_predictions, read_truth
 from onebit.study.kinds.kind import Board, Finding, Kind, Standing, StudyStatus
 from onebit.study.kinds.replayed import end_differences, prove_selection
-from onebit.study.kinds.selectors import build_selection
-from onebit.study.prices import measured_prices
+from onebit.study.kinds.selection.prices import measured_prices
+from onebit.study.kinds.selection.selectors import build_selection
 from onebit.study.quality import warnings
 from onebit.study.view import Seen
 from onebit.verify.certificate import Verdict
@@ -261,3 +263,9 @@ def _to_come(is_over: bool, forecast: tuple[int, int, int] | None) -> tuple[str,
         return "-", "too early to say how many answers are still needed"
     low, middle, high = forecast
     return f"{middle:,}", f"more answers needed, likely {low:,} to {high:,}"
+
+
+def open_it(store: Store, entry: Entry, log: Sequence[Event], created: Created, about: About) -> Selection:
+    """A selection of a store, with a fresh learner."""
+    predictions = read_predictions(store, entry.id, created.table, about)
+    return Selection(entry.name, created, about, predictions, read_truth(store, entry.id))

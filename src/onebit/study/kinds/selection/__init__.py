@@ -1,0 +1,1 @@
+"""Studies that select the best of N models."""
