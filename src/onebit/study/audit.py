@@ -9,7 +9,7 @@ import numpy as np
 
 from onebit.errors import InvalidInputError
 from onebit.estimate.accuracy import accuracy_interval
-from onebit.learners.training.audit import MOST_AUDITS
+from onebit.learners.training.constants import MOST_AUDITS
 from onebit.learners.training.model import mean_belief
 from onebit.log.chain import Head, digests
 from onebit.log.events import Asked, Checked, Created, Event, LogError, OtherVersionError
