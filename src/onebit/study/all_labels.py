@@ -18,7 +18,7 @@ from onebit.explore.mixture import Mixture
 from onebit.explore.potential import W_gamma
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.certified.learner import EPOCH_SHARE, MIN_ROUNDS
-from onebit.learners.paper.algorithm1 import GAP
+from onebit.learners.paper.constants import GAP
 from onebit.randomness import generator
 
 Ints = NDArray[np.int64]
