@@ -35,7 +35,8 @@ from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.randomness import generator
 from onebit.raters import SimulatedRater
 from onebit.records import AskingProtocol, RunStatus
-from onebit.study.kinds.selection.all_labels import MOST_ANSWERS, AllLabels
+from onebit.study.constants import MOST_COMPARED
+from onebit.study.kinds.selection.all_labels import AllLabels
 
 EPS, DELTA = 0.01, 0.05
 N_SEEDS = 10
@@ -151,7 +152,7 @@ def measure(case: Case) -> Case:
     capped = any(each.capped for each in outcomes)
     known = PROTOTYPE[case["method"]][TABLES.index(case["table"])]
     return {
-        "answers": f"> {MOST_ANSWERS:,}" if capped else round(float(answers.mean())),
+        "answers": f"> {MOST_COMPARED:,}" if capped else round(float(answers.mean())),
         "standard error": round(float(answers.std(ddof=1)) / math.sqrt(answers.size)) if answers.size > 1 else None,
         "prototype": known,
         "ratio": None if known is None or capped else float(answers.mean()) / known,
@@ -225,7 +226,7 @@ def draw(rows: list[Case]) -> None:
     for axis, table in zip(axes, TABLES, strict=True):
         for place, (method, (_, colour)) in enumerate(shown.items()):
             found = answers[table, method]
-            count = MOST_ANSWERS if isinstance(found, str) else found
+            count = MOST_COMPARED if isinstance(found, str) else found
             axis.bar(place, count, color=colour, width=0.8)
             text = "over 3M" if isinstance(found, str) else f"{count:,}"
             axis.text(place, count * 1.15, text, ha="center", fontsize=7)

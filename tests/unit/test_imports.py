@@ -196,3 +196,34 @@ def test_every_public_name_resolves() -> None:
     with pytest.raises(AttributeError, match="nonsense"):
         getattr(onebit, "nonsense")  # noqa: B009
     assert dir(onebit) == onebit.__all__
+
+
+#: Names of what differs between kinds of studies; who asks for them belongs to a kind.
+OF_A_KIND = {
+    "SelectionSpec",
+    "TrainingSpec",
+    "Setting",
+    "TrainingSetting",
+    "Selection",
+    "Training",
+    "SelectionStatus",
+    "TrainingStatus",
+    "CertifiedResult",
+    "TrainingResult",
+    "ModelTable",
+    "Data",
+}
+#: Where that is asked all the same: the two functions that take arrays or tables, the log's own two settings, and what
+#: only a selection has.
+MAY_ASK = {"study/opening.py", "log/events.py", "report/making.py"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_nobody_else_asks_of_which_kind_a_study_is(path: Path) -> None:
+    place = path.relative_to(SOURCE).as_posix()
+    if place.startswith(("study/kinds/", "learners/", "research/")) or place in MAY_ASK:
+        return
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance":
+            asked = {name.id for name in ast.walk(node.args[1]) if isinstance(name, ast.Name)}
+            assert not asked & OF_A_KIND, f"{place}, line {node.lineno}, asks for {', '.join(asked & OF_A_KIND)}"

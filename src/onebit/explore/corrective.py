@@ -25,26 +25,23 @@ from scipy.linalg import cholesky, solve_triangular
 from scipy.optimize import nnls
 
 from onebit.errors import InvalidInputError
+from onebit.explore.constants import (
+    ARMIJO,
+    INNER_SHARE,
+    LARGE,
+    MAX_NEWTON_STEPS,
+    N_COLUMNS,
+    N_COLUMNS_LARGE,
+    NNLS_STEPS,
+    RIDGE,
+    SMALLEST_STEP,
+)
 from onebit.explore.mixture import Mixture
 from onebit.explore.solution import Solution
 from onebit.hypotheses.base import Examples, Hypothesis, HypothesisClass, Labels
 from onebit.hypotheses.on_sample import OnSample
 
 Array = NDArray[np.float64]
-
-#: New hypotheses a pass, and for classes of at least LARGE, where a pass costs more than the work on its columns.
-N_COLUMNS, N_COLUMNS_LARGE, LARGE = 10, 50, 100_000
-#: The inner problem is solved to this share of the tolerance, so that what is left of the gap is new columns' alone; on
-#: the way there, to this share of the gap's square, since the next columns will move the mixture anyway.
-INNER_SHARE = 0.1
-MAX_NEWTON_STEPS = 100
-#: Share of the predicted decrease that a step must bring.
-ARMIJO = 1e-4
-#: Added to the Hessian, relative to its diagonal, since columns may be linearly dependent.
-RIDGE = 1e-10
-SMALLEST_STEP = 1e-6
-#: Exchanges that the bounded least-squares problem may take, for each of its unknowns.
-NNLS_STEPS = 100
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,10 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError
+from onebit.explore.constants import SUM_TOLERANCE
 from onebit.hypotheses.base import Examples, Hypothesis, HypothesisClass, Labels
-
-#: How far the probabilities of a mixture may be from adding up to one.
-SUM_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,11 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError
+from onebit.explore.constants import SMALLEST_GAMMA
 
 Array = NDArray[np.float64]
-
-#: Below this a label would be asked so rarely that nothing could be computed with its weight.
-SMALLEST_GAMMA = 1e-9
 
 
 def W_gamma(W: Array, gamma: float, n_labels: int) -> Array:

@@ -6,10 +6,8 @@ from onebit.log.events import Checked
 from onebit.log.fold import Course
 from onebit.randomness import RoundStream
 from onebit.records import Answer, Question
+from onebit.study.constants import APART
 from onebit.study.kinds import Kind
-
-#: Cards that a rater must have answered since, before a question is repeated: it should not be remembered.
-APART = 10
 
 
 class Checks:

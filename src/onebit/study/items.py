@@ -18,14 +18,11 @@ from onebit.log.events import TableFacts
 from onebit.store.database import StoreError
 from onebit.store.store import ITEMS, PREDICTIONS, TRUTH, Block, Store
 from onebit.study.about import About
+from onebit.study.constants import AT_HAND, PER_BLOCK
 from onebit.tables.record import ModelTable, digest_of, narrow
 
-#: Items in a block: few enough to read one quickly, enough to read all quickly.
-PER_BLOCK = 4096
 #: Right labels as they are stored.
 STORED_TRUTH = np.dtype("<i4")
-#: Blocks of items kept at hand.
-AT_HAND = 64
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,7 @@ from dataclasses import dataclass, field, replace
 from onebit.log.events import Answered, Event, Voted
 from onebit.log.fold import Course
 from onebit.records import Answer
-
-#: Probability with which each interval holds.
-CONFIDENCE = 0.95
+from onebit.study.constants import CONFIDENCE
 
 
 @dataclass(frozen=True, slots=True)

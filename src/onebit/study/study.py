@@ -41,15 +41,13 @@ from onebit.store.database import NotWrittenError
 from onebit.store.locks import Lock
 from onebit.store.store import SNAPSHOT, Entry, Log, Store
 from onebit.study.checks import Checks
+from onebit.study.constants import AT_A_TIME
 from onebit.study.desk import Desk, NotYoursError, check_rater
 from onebit.study.items import Item, Items
 from onebit.study.kinds import Kind
 from onebit.study.kinds.kind import Standing, StudyStatus
 from onebit.study.quality import Quality
 from onebit.study.view import View
-
-#: Simulated raters answer so many questions at a time, and write them together.
-AT_A_TIME = 256
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,7 @@ from sqlalchemy import Row, delete, insert, select, update
 from onebit.errors import InvalidInputError, OnebitError
 from onebit.store.schema import links, pauses
 from onebit.store.store import Store
-
-#: How long a link works.
-LINK_DAYS = 30
+from onebit.web.constants import LINK_DAYS
 
 Kind = Literal["owner", "rater"]
 

@@ -9,12 +9,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from onebit.study.quality import Rate
+from onebit.web.constants import MOST_LABELS
 from onebit.web.pages import page, render, require_owner, templates
 from onebit.web.room import Room
 from onebit.web.site import Site
-
-#: Labels that the dashboard lists; the others are in the export.
-MOST_LABELS = 12
 
 
 def home(request: Request) -> Response:

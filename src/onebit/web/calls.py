@@ -20,7 +20,8 @@ from onebit.log.events import OtherVersionError
 from onebit.store.database import InUseError
 from onebit.study.desk import NotYoursError
 from onebit.web.access import Kind, Link, UnknownLinkError
-from onebit.web.limits import MOST_BODY, TooLargeError, TooManyFailuresError
+from onebit.web.constants import MOST_BODY
+from onebit.web.limits import TooLargeError, TooManyFailuresError
 from onebit.web.schema import Schema, check
 from onebit.web.site import NoSuchStudyError, Site
 

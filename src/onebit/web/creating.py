@@ -17,7 +17,7 @@ from onebit.records.spec import GOLD_SHARE
 from onebit.tables.formats import ENDINGS, NAMES, column_names, one_of
 from onebit.web.calls import Call, Operation, limited
 from onebit.web.chosen import CHOICES, SOURCE, about_table, file_of, read_choice
-from onebit.web.limits import MOST_UPLOAD
+from onebit.web.constants import MOST_UPLOAD
 from onebit.web.pages import page, render, require_owner
 from onebit.web.schema import Schema, fields, text
 

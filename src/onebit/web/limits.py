@@ -7,14 +7,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 
 from onebit.errors import OnebitError
-
-#: Wrong tokens that an address may send within so many seconds.
-MOST_FAILURES, WITHIN = 20, 60.0
-#: Addresses that are remembered; the oldest go first.
-MOST_ADDRESSES = 10_000
-#: Bytes of a request, and of a table that is uploaded.
-MOST_BODY = 64 * 1024
-MOST_UPLOAD = 512 * 1024 * 1024
+from onebit.web.constants import MOST_ADDRESSES, MOST_FAILURES, WITHIN
 
 
 class TooManyFailuresError(OnebitError):

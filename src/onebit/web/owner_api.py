@@ -16,15 +16,11 @@ from starlette.responses import FileResponse, HTMLResponse, Response, StreamingR
 from onebit.report import as_html
 from onebit.web.access import Link
 from onebit.web.calls import Call, Operation
+from onebit.web.constants import ALIVE_EVERY, LOOK_EVERY, MOST_NUMBER
 from onebit.web.room import Room
 from onebit.web.schema import Schema, fields, text
 from onebit.web.shield import POLICY_FOR_FILES
 from onebit.web.site import NoSuchStudyError
-
-#: Seconds between two looks at a study that somebody watches, and between signs of life where nothing happens.
-LOOK_EVERY, ALIVE_EVERY = 1.0, 15.0
-#: Numbers of studies and links; larger ones cannot be in a store.
-MOST_NUMBER = 2**31 - 1
 
 STUDY: Schema = fields(
     {

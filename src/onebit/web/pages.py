@@ -15,8 +15,9 @@ from starlette.routing import Route
 
 from onebit.errors import OnebitError
 from onebit.report.writing import TEMPLATES, writer
-from onebit.web.access import LINK_DAYS, UnknownLinkError
+from onebit.web.access import UnknownLinkError
 from onebit.web.calls import COOKIE, ForbiddenError, identify, status_of
+from onebit.web.constants import LINK_DAYS
 from onebit.web.shield import POLICY_FOR_FILES
 from onebit.web.site import NoSuchStudyError, Site
 

@@ -8,12 +8,9 @@ from onebit.errors import AlreadyAnsweredError, InvalidInputError
 from onebit.records import Answer
 from onebit.study.study import Offer, Study, Undo
 from onebit.web.calls import Call, ForbiddenError, Operation
-from onebit.web.limits import MOST_BODY
+from onebit.web.constants import MOST_BODY, MOST_HELD
 from onebit.web.room import Room, State
 from onebit.web.schema import Schema, fields, text, whole
-
-#: Questions that a rater may hold at once: enough to go on through a short loss of the connection.
-MOST_HELD = 5
 
 QUESTION_NUMBER = whole(0, 2**53 - 1, description="the number of a question that was given to this rater")
 #: What a client may send along with a number, so that it is never taken for a question that was not seen.

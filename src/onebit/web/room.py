@@ -12,16 +12,8 @@ from onebit.errors import OnebitError
 from onebit.records import Answer, Status
 from onebit.store.store import Entry
 from onebit.study.study import Offer, Receipt, Study, Undo
+from onebit.web.constants import AHEAD, PLENTY, REFRESH, SCARCE, SHARE
 from onebit.web.overview import Overview, Watcher
-
-#: An overview is made anew at most so often, in seconds, and takes at most this share of the time.
-REFRESH, SHARE = 1.0, 0.1
-#: Seconds after a rater had to wait in which nobody is given questions ahead: others would wait for those.
-SCARCE = 5.0
-#: Unless another epoch has begun since, and has at least so many questions for each rater.
-PLENTY = 6
-#: Questions that a page asks for ahead of the one that it shows, as ``static/outbox.js`` does.
-AHEAD = 2
 
 State = Literal["asking", "waiting", "paused", "done"]
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from onebit.errors import InvalidInputError, OptionError, check_choice, check_range
+from onebit.web.constants import MOST_NAME
 
 Schema = dict[str, Any]
 
@@ -19,9 +20,6 @@ def at_field(field: str) -> Iterator[None]:
     except InvalidInputError as error:
         raise OptionError(field, str(error)) from None
 
-
-#: Characters in a name that a request makes up.
-MOST_NAME = 1000
 
 _TYPES: dict[str, tuple[type, ...]] = {
     "object": (dict,),

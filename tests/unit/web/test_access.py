@@ -10,7 +10,8 @@ from tests.unit.web.served import Served
 
 from onebit.errors import InvalidInputError
 from onebit.store.store import Store
-from onebit.web.access import LINK_DAYS, Access, UnknownLinkError
+from onebit.web.access import Access, UnknownLinkError
+from onebit.web.constants import LINK_DAYS
 
 
 class Wall:

@@ -44,7 +44,7 @@ def test_raters_are_told_how_far_it_is(trained: Served) -> None:
 
 def test_its_status_is_told(trained: Served) -> None:
     told = trained.get("studies/1", trained.owner).json()
-    assert (told["kind"], told["is_over"], told["n_answers"]) == ("learning", True, BUDGET)
+    assert (told["kind"], told["is_over"], told["n_answers"]) == ("training", True, BUDGET)
     learning = told["training"]
     assert learning["status"] == "complete"
     low, high = learning["accuracy"]

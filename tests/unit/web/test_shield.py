@@ -14,7 +14,8 @@ from tests.unit.web.served import PREDICTIONS, Served, bearer
 from onebit.study.opening import create_study
 from onebit.tables.record import make_table
 from onebit.web.app import make_app
-from onebit.web.limits import MOST_BODY, MOST_FAILURES, WITHIN, Failures, TooManyFailuresError
+from onebit.web.constants import MOST_BODY, MOST_FAILURES, WITHIN
+from onebit.web.limits import Failures, TooManyFailuresError
 from onebit.web.site import Site
 
 #: Texts that would run, or break out of where they are put, if anything were not escaped.

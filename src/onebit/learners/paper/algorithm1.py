@@ -18,17 +18,13 @@ from onebit.explore.spider import PotentialOnSamples, spider_frank_wolfe
 from onebit.hypotheses.base import Examples, HypothesisClass, Labels
 from onebit.learners.contract import EpochLearner
 from onebit.learners.items import ItemSource
+from onebit.learners.paper.constants import GAP, PLAIN_GAP
 from onebit.learners.paper.final import Conclusion, ErmResult, after_the_fact, conclude
 from onebit.learners.paper.schedule import Plan, collecting_rounds, reset_ratio
 from onebit.randomness import generator
 from onebit.records import Answer, Question
 
 Solver = Literal["spider", "corrective", "frank-wolfe"]
-
-#: Gap at which the solvers other than SPIDER stop: the sample's variance bound is then at most 1.0001 / (1 - gamma).
-GAP = 1e-4
-#: ... and plain Frank-Wolfe, which takes long to get there: 1.01 / (1 - gamma).
-PLAIN_GAP = 1e-2
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,10 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from onebit.estimate.delta import log_iltcb, log_policy_elimination, log_share
+from onebit.learners.paper.constants import LARGEST
 from onebit.learners.paper.schedule import check_problem
 
-#: The largest size that is searched for.
-LARGEST = 10**30
 #: The row that is no learner but the limit of all.
 BEST_POSSIBLE = "best possible"
 #: c_0 = 4 rho (1 + theta_1) of Agarwal et al. 2014, theta_1 = 94.1, for epochs that double: rho = sqrt(2). Where these

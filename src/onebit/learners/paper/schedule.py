@@ -17,14 +17,13 @@ from onebit.estimate.delta import (
 from onebit.explore.potential import check_gamma
 from onebit.explore.spider import batch_size
 from onebit.hypotheses.natarajan import cover_sample_size, growth_bound
+from onebit.learners.paper.constants import SMALLEST
 from onebit.records import DELTA
 
 #: Diameter of the simplex in the L1 norm.
 D = 2
 #: gamma of Theorem 1.
 THEOREM_GAMMA = 0.5
-#: The smallest eps and delta for which sizes are computed.
-SMALLEST = 1e-30
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,8 @@ from collections.abc import Sequence
 
 from onebit.estimate.accuracy import AccuracyInterval, accuracy_interval
 from onebit.estimate.delta import failure_per_audit
+from onebit.learners.training.constants import AUDIT_GROWTH, MOST_AUDITS
 from onebit.records import Answer
-
-#: With a target: how many audits there may be; each has its share of delta, and the last what is left of the items.
-MOST_AUDITS = 4
-#: With a target: factor by which the answers must have grown between two audits.
-GROWTH = 1.25
 
 
 class Audits:
@@ -57,7 +53,7 @@ class Audits:
         self._n_yes = self._n_cant_tell = self._n_answers = 0
         self._n_left = 0 if last else self._n_left - 1
         self._allotted = len(self.aside) if last else min(self._per_audit, len(self.aside))
-        self._not_before = GROWTH * n_answers
+        self._not_before = AUDIT_GROWTH * n_answers
 
     def take(self, n_most: int) -> list[int]:
         """The next items of this audit; none if it is over.

@@ -5,12 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from onebit.learners.training.constants import CANDIDATES, LIKELIEST, SETTLED
 from onebit.learners.training.model import Floats, Ints
-
-#: Of so many times the items wanted, the most uncertain, those wanted are chosen far from each other.
-CANDIDATES = 3
-#: An item can be settled by few questions if so many of its likeliest labels have this probability together.
-LIKELIEST, SETTLED = 5, 0.3
 
 
 def worth_asking(belief: Floats, n_wanted: int, chosen_share: float, rng: np.random.Generator) -> tuple[Ints, Ints]:

@@ -17,21 +17,17 @@ from sklearn.utils.validation import has_fit_parameter
 from onebit.errors import InvalidInputError, OnebitError
 from onebit.explore.corrective import minimise_over_mixtures
 from onebit.hypotheses.base import Examples
+from onebit.learners.training.constants import (
+    DISCOVERY,
+    LEAST_NEW,
+    MIXTURE_GAP,
+    MOST_WEIGHT,
+    N_FITTED,
+    N_PROBED,
+    REFIT_GROWTH,
+    SOFT_LABELS,
+)
 from onebit.learners.training.model import Floats, Ints, Known
-
-N_MEMBERS = 3
-#: Largest importance weight of a yes: a rare guess that came true should not outvote everything else.
-MOST_WEIGHT = 10.0
-#: A no is taught as soft labels, so many of the likeliest that are left.
-SOFT_LABELS = 3
-#: gamma falls as sqrt(DISCOVERY * K / answers): at first it is 1, so that every label is met.
-DISCOVERY = 4.0
-GAP = 1e-3
-#: The model is fitted anew when the answers have grown by this factor, and by so many at least: fitted after every few
-#: answers it learned less well.
-GROWTH, LEAST_NEW = 1.1, 10
-#: Rows on which it is tried whether the estimator heeds weights.
-N_PROBED = 20
 
 
 class EstimatorMixture:
@@ -74,7 +70,7 @@ class EstimatorMixture:
         # One label is left after a yes, or after a no to every other.
         confirmed = known.possible.sum(axis=1) == 1
         labels = known.possible[confirmed].argmax(axis=1)
-        wanted = max(GROWTH * self._n_fitted, self._n_fitted + LEAST_NEW)
+        wanted = max(REFIT_GROWTH * self._n_fitted, self._n_fitted + LEAST_NEW)
         if known.n_answers < wanted or np.unique(labels).size < 2:
             return
         rows, label, weight = self._lessons(known, confirmed)
@@ -82,7 +78,7 @@ class EstimatorMixture:
         importance = importance / importance.sum()
         emphasis, right = np.ones(len(known.possible)), np.empty((0, labels.size))
         members: list[Any] = []
-        for _ in range(N_MEMBERS):
+        for _ in range(N_FITTED):
             resampled = rng.poisson(1.0, len(emphasis)) * emphasis
             member = self._fitted(known.x[rows], label, weight * resampled[rows], rng)
             if member is None:
@@ -90,7 +86,7 @@ class EstimatorMixture:
             members.append(member)
             guessed = self._belief(member, known.x[np.flatnonzero(confirmed)]).argmax(axis=1)
             right = np.vstack([right, (1 - self.gamma) * (guessed == labels) + self.gamma / self._n_labels])
-            masses = minimise_over_mixtures(right, importance, np.full(len(members), 1 / len(members)), GAP)
+            masses = minimise_over_mixtures(right, importance, np.full(len(members), 1 / len(members)), MIXTURE_GAP)
             uncovered = 1 / (masses @ right)
             emphasis = np.ones(len(known.possible))
             emphasis[confirmed] = uncovered / uncovered.mean()

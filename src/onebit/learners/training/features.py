@@ -14,8 +14,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 
-#: Dimensions to which sparse features and texts are brought.
-N_DIMENSIONS = 300
+from onebit.learners.training.constants import N_DIMENSIONS
 
 
 class Features:

@@ -25,6 +25,7 @@ from onebit.hypotheses.base import Examples, check_n_labels, n_examples
 from onebit.learners.contract import Learner, Result
 from onebit.learners.ledger import Ledger
 from onebit.learners.training.audit import Audits
+from onebit.learners.training.constants import AUDIT_QUESTIONS, EPOCH_SHARE, LAST_SHARE, MIN_QUESTIONS, RECENT
 from onebit.learners.training.epoch import TrainingEpoch, best_possible
 from onebit.learners.training.knowledge import Knowledge, VerifiedLabel
 from onebit.learners.training.model import Bools, Model
@@ -33,14 +34,6 @@ from onebit.learners.training.neighbours import Neighbours
 from onebit.learners.training.planning import FollowUpPlanner, OneShotPlanner, Planner, items_aside
 from onebit.randomness import generator
 from onebit.records import DELTA, Answer, EpochPlan, EpochRecord, Question, RunStatus, Status, TrainingProtocol
-
-#: A training epoch has this share of the answers so far, and at least so many questions; an audit's has so many.
-EPOCH_SHARE, MIN_QUESTIONS, AUDIT_QUESTIONS = 0.02, 4, 50
-#: Answers about fresh items from which the recent accuracy is estimated, and answers for the recent share of yes.
-RECENT = 300
-
-#: Share of the items on which the last label is asked too, after noes to all others.
-LAST_SHARE = 0.1
 
 PROMISE = (
     "none on the excess error; the accuracy interval, where there is one, holds for the model as it is, whenever one "

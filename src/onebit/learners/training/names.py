@@ -14,13 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp, softmax
 
+from onebit.learners.training.constants import MOST_WEIGHED, STRENGTHS
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.model import Floats, Ints
-
-#: What beta may be; equally likely before the first answer.
-STRENGTHS = (0.0, 2.0, 4.0, 8.0, 12.0, 16.0)
-#: Items at most from which beta is learned.
-MOST_WEIGHED = 500
 
 
 class Names:

@@ -23,22 +23,22 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.neighbors import NearestNeighbors
 
+from onebit.learners.training.constants import (
+    FIRST_SAME,
+    FIRST_SEARCH,
+    FIRST_SHARE,
+    HALVED_AT,
+    LEAST_SAME,
+    MOST_LISTED,
+    MOST_SAME,
+    N_NEIGHBOURS,
+    PAIRS_BEFORE,
+    SEARCH_HALVED_AT,
+    TIES,
+)
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.model import Bools, Floats, Ints
 from onebit.learners.training.names import Names
-
-#: Neighbours of each item, and items at most that have neighbours and are neighbours.
-N_NEIGHBOURS, MOST_LISTED = 64, 20_000
-#: A neighbour has the same label with this probability, as long as few pairs are known; this counts as so many pairs.
-FIRST_SAME, PAIRS_BEFORE = 0.7, 4.0
-LEAST_SAME, MOST_SAME = 0.02, 0.97
-#: The share of the neighbours in what is believed, at first, and the known items a label at which it has halved: the
-#: more is known, the better is the model.
-FIRST_SHARE, HALVED_AT = 0.75, 80.0
-#: One-shot: the share of the questions that go by the neighbours alone, at first, and where it has halved.
-FIRST_SEARCH, SEARCH_HALVED_AT = 0.8, 40.0
-#: What breaks ties between labels of which nothing is known, on the scale of logarithms.
-TIES = 1e-3
 
 
 class Neighbours:

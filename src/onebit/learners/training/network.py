@@ -19,24 +19,25 @@ from numpy.typing import NDArray
 from scipy.special import softmax
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
+from onebit.learners.training.constants import (
+    BATCH,
+    CHUNK,
+    DROPPED,
+    FIRST_GUESSES,
+    LEAST_STEPS,
+    LEAST_YES,
+    MOMENTUM,
+    MOST_DECAY,
+    MOST_PASSES,
+    N_HIDDEN,
+    N_NETWORKS,
+    PRIOR,
+    RATE,
+    SQUARES,
+    STEPS_PER_ANSWER,
+)
 from onebit.learners.training.model import Floats, Ints, Known
 from onebit.learners.training.passes import activate, adam, back_through, likelihood_slope, shift_logits
-
-N_MEMBERS, N_HIDDEN, BATCH = 8, 256, 64
-RATE, MOMENTUM, SQUARES = 2e-3, 0.9, 0.99
-DROPPED = 0.2
-#: Spread of the logits before the first answer. Members begin with definite guesses, each its own, so that a no changes
-#: a guess; from guesses near 1 / K it would change nearly nothing.
-FIRST_GUESSES = 6.0
-#: Weight decay is PRIOR / n, at most MOST_DECAY: a prior that counts as much whatever the number n of examples.
-PRIOR, MOST_DECAY = 300.0, 1.0
-#: Training steps for each new answer, the least for a call of ``learn``, and the most passes over the examples. With
-#: many labels there are many answers about few examples: steps on what is long known drive the weights out of bounds.
-STEPS_PER_ANSWER, LEAST_STEPS, MOST_PASSES = 1.2, 10, 20
-#: At least this share of a batch are examples whose label is known.
-LEAST_YES = 0.5
-#: Examples that are passed through the networks at once.
-CHUNK = 512
 
 #: Which of the parameters are weights; the others are offsets, which do not decay.
 WEIGHTS = (0, 2)
@@ -53,7 +54,7 @@ class NetworkEnsemble:
         shapes = ((n_features, N_HIDDEN), (1, N_HIDDEN), (N_HIDDEN, n_labels), (1, n_labels))
         scales = (np.sqrt(2 / n_features), 0.0, FIRST_GUESSES / np.sqrt(N_HIDDEN), 0.0)
         self._params: Params = [
-            (scale * rng.standard_normal((N_MEMBERS, *shape))).astype(np.float32)
+            (scale * rng.standard_normal((N_NETWORKS, *shape))).astype(np.float32)
             for shape, scale in zip(shapes, scales, strict=True)
         ]
         self._mean: Params = [np.zeros_like(p) for p in self._params]
@@ -62,7 +63,7 @@ class NetworkEnsemble:
 
     @property
     def weights(self) -> Floats:
-        return np.full(N_MEMBERS, 1 / N_MEMBERS)
+        return np.full(N_NETWORKS, 1 / N_NETWORKS)
 
     def beliefs(self, x: NDArray[np.float32]) -> Floats:
         chunks = (x[first : first + CHUNK] for first in range(0, max(len(x), 1), CHUNK))
@@ -87,7 +88,7 @@ class NetworkEnsemble:
             for _ in range(n_steps):
                 rows = draw(rng)
                 # One mask for the whole batch of a member: as good, and much cheaper, than one for each example.
-                kept = (rng.random((N_MEMBERS, N_HIDDEN)) >= DROPPED) * np.float32(1 / (1 - DROPPED))
+                kept = (rng.random((N_NETWORKS, N_HIDDEN)) >= DROPPED) * np.float32(1 / (1 - DROPPED))
                 slopes = batch.slopes(self._params, known, rows, kept)
                 self._step(slopes, decay)
 
@@ -137,7 +138,7 @@ def _drawing(known: Known) -> Callable[[np.random.Generator], Ints]:
     yes = known.possible.sum(axis=1) == 1
     n_yes = min(round(BATCH * max(LEAST_YES, yes.mean())), BATCH - int(not yes.all())) if yes.any() else 0
     kinds = [(np.flatnonzero(yes), n_yes), (np.flatnonzero(~yes), BATCH - n_yes)]
-    return lambda rng: np.concatenate([rng.choice(rows, (N_MEMBERS, n)) for rows, n in kinds if n], axis=1)
+    return lambda rng: np.concatenate([rng.choice(rows, (N_NETWORKS, n)) for rows, n in kinds if n], axis=1)
 
 
 @cache

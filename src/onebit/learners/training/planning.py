@@ -14,29 +14,25 @@ import numpy as np
 from onebit.errors import InvalidInputError, check_count
 from onebit.hypotheses.base import Examples
 from onebit.learners.training.choice import can_be_settled, given_possible, worth_asking
+from onebit.learners.training.constants import (
+    AUDIT_SHARE,
+    FEW_KNOWN,
+    GOOD_GUESSES,
+    HALF_CHOSEN,
+    LEAST_LOOKED_AT,
+    LOOKED_AT,
+    MOST_ASIDE,
+    MOST_EACH,
+    MOST_LOOKED_AT,
+    OWN_SHARE,
+    RANDOM_SHARE,
+)
 from onebit.learners.training.epoch import TrainingEpoch, best_possible, draw_guesses
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.model import Bools, Floats, Ints, Model, mean_belief
 from onebit.learners.training.neighbours import Neighbours
 from onebit.randomness import RoundStream, generator
 from onebit.records import EpochPlan
-
-#: Share of the budget that is kept for the audit, and share of the items that may be set aside for it.
-AUDIT_SHARE, MOST_ASIDE = 0.05, 0.2
-#: Follow-up: items that are looked at for each that is wanted, and how many at least and at most.
-LOOKED_AT, LEAST_LOOKED_AT, MOST_LOOKED_AT = 50, 200, 3000
-#: Follow-up: the known items a label at which half of the items are chosen because they are uncertain. Where little is
-#: known, any item teaches, and the certain ones cost fewer questions.
-HALF_CHOSEN = 3.0
-#: Follow-up: share of all items asked about that are drawn at random and not chosen, to see how it goes.
-RANDOM_SHARE = 0.1
-#: Follow-up: most questions about an item in an epoch. What is left without a yes is asked about another time, when
-#: the answers about others have made it easier; but not as long as so few items are known for each label: then all
-#: labels of one item find a yes in K / 2 questions, half of what labels of many items take. Unless guesses are good:
-#: items become known this many times as often as one in K answers (and one more is granted, so that guesses are tried).
-MOST_EACH, FEW_KNOWN, GOOD_GUESSES = 5, 0.5, 4
-#: One-shot, with neighbours: share of the questions about the model's own best guess, from which its accuracy is seen.
-OWN_SHARE = 0.1
 
 
 class Planner(ABC):

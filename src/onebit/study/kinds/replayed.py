@@ -13,14 +13,10 @@ from onebit.learners.contract import Learner, Result
 from onebit.log.events import Event, Finished
 from onebit.log.fold import Course
 from onebit.log.recorder import replay
+from onebit.study.constants import CLOSE, TOLD_TO
 from onebit.study.kinds.selection.selectors import Selected
 from onebit.verify.certificate import Verdict
 from onebit.verify.certificate import verify as verify_certificate
-
-#: The certified eps is recomputed to 1e-4, and may have been rounded there either way.
-TOLD_TO = 2e-4
-#: Numbers that differ by this share of them are the same: the last bits of a sum are the processor's.
-CLOSE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)

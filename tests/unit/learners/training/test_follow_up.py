@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from onebit.learners.contract import run
+from onebit.learners.training.constants import FEW_KNOWN, GOOD_GUESSES, MOST_EACH
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Floats, Known
-from onebit.learners.training.planning import FEW_KNOWN, GOOD_GUESSES, MOST_EACH
 from onebit.raters import SimulatedRater
 from onebit.records import Answer, EpochPlan, Status
 

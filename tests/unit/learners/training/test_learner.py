@@ -10,10 +10,10 @@ import pytest
 
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuestionError
 from onebit.learners.contract import run
+from onebit.learners.training.constants import EPOCH_SHARE, FEW_KNOWN, MIN_QUESTIONS, MOST_EACH
 from onebit.learners.training.epoch import draw_guesses
-from onebit.learners.training.learner import EPOCH_SHARE, MIN_QUESTIONS, TrainingLearner
+from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Floats, Known
-from onebit.learners.training.planning import FEW_KNOWN, MOST_EACH
 from onebit.raters import SimulatedRater
 from onebit.records import Answer, Question, RunStatus, Status, TrainingProtocol
 

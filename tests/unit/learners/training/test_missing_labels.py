@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from onebit.classifier import YesNoClassifier
+from onebit.learners.training.constants import LAST_SHARE
 from onebit.learners.training.knowledge import Knowledge
-from onebit.learners.training.learner import LAST_SHARE, missing_label
+from onebit.learners.training.learner import missing_label
 from onebit.records import Answer, Question, TrainingProtocol
 
 N, K = 400, 3

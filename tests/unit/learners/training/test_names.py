@@ -13,10 +13,11 @@ from onebit.errors import InvalidInputError
 from onebit.learners.training import features as features_module
 from onebit.learners.training import names as names_module
 from onebit.learners.training import neighbours
+from onebit.learners.training.constants import STRENGTHS
 from onebit.learners.training.features import Features
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.learner import TrainingLearner
-from onebit.learners.training.names import STRENGTHS, Names
+from onebit.learners.training.names import Names
 from onebit.learners.training.neighbours import Neighbours
 from onebit.learners.training.network import NetworkEnsemble
 from onebit.records import Answer, Question, TrainingProtocol

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onebit.learners.contract import run
-from onebit.learners.training import neighbours, planning
+from onebit.learners.training import constants, neighbours, planning
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Floats, Known
@@ -43,9 +43,9 @@ def test_neighbours_are_the_nearest_of_those_listed() -> None:
     rng = np.random.default_rng(0)
     x, listed = rng.standard_normal((100, 3)).astype(np.float32), rng.permutation(100)[:80]
     near = Neighbours(x, listed).near
-    assert near.shape == (80, neighbours.N_NEIGHBOURS)
+    assert near.shape == (80, constants.N_NEIGHBOURS)
     for place, others in enumerate(nearest(x, listed).values()):
-        assert near[place].tolist() == others[: neighbours.N_NEIGHBOURS]
+        assert near[place].tolist() == others[: constants.N_NEIGHBOURS]
 
 
 def test_equal_rows_are_never_their_own_neighbours() -> None:
@@ -135,7 +135,7 @@ def test_many_labels_are_found_through_neighbours(protocol: TrainingProtocol) ->
     assert n_confirmed(near_are_alike=False) < 2 * 2000 / 20
 
 
-@pytest.mark.parametrize("own_share", [planning.OWN_SHARE, 0.0])
+@pytest.mark.parametrize("own_share", [constants.OWN_SHARE, 0.0])
 def test_the_accuracy_of_the_model_is_seen_though_neighbours_ask(
     own_share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import softmax
 
-from onebit.learners.training import network
+from onebit.learners.training import constants, network
 from onebit.learners.training.model import Known, mean_belief
 from onebit.learners.training.network import NetworkEnsemble
 
@@ -20,8 +20,8 @@ def clusters(rng: np.random.Generator, n: int, n_labels: int) -> tuple[np.ndarra
 def test_beliefs_are_probabilities() -> None:
     rng = np.random.default_rng(0)
     model = NetworkEnsemble(6, 4, rng)
-    belief = model.beliefs(rng.standard_normal((2 * network.CHUNK + 3, 6)).astype(np.float32))
-    assert belief.shape == (network.N_MEMBERS, 2 * network.CHUNK + 3, 4)
+    belief = model.beliefs(rng.standard_normal((2 * constants.CHUNK + 3, 6)).astype(np.float32))
+    assert belief.shape == (constants.N_NETWORKS, 2 * constants.CHUNK + 3, 4)
     np.testing.assert_allclose(belief.sum(axis=2), 1.0, rtol=1e-5)
 
 
@@ -60,9 +60,9 @@ def test_the_slopes_are_those_of_the_exact_likelihood() -> None:
     possible[15:25] = possible[15:25] | np.eye(4, dtype=np.bool_)[(y[15:25] + 2) % 4]
     known = Known(x, possible, np.zeros(40), n_answers=50)
     params = NetworkEnsemble(6, 4, rng)._params
-    params[2] /= np.float32(network.FIRST_GUESSES)
-    rows = rng.integers(0, 40, (network.N_MEMBERS, network.BATCH))
-    kept = ((rng.random((network.N_MEMBERS, network.N_HIDDEN)) < 0.8) / 0.8).astype(np.float32)
+    params[2] /= np.float32(constants.FIRST_GUESSES)
+    rows = rng.integers(0, 40, (constants.N_NETWORKS, constants.BATCH))
+    kept = ((rng.random((constants.N_NETWORKS, constants.N_HIDDEN)) < 0.8) / 0.8).astype(np.float32)
     slopes = network.Batch([param.shape for param in params]).slopes(params, known, rows, kept)
     step = 1e-5
     for i, slope in enumerate(slopes):
@@ -101,5 +101,5 @@ def test_half_of_a_batch_has_a_known_label_if_any_has(n_yes: int, share: float) 
     possible[:n_yes, 1:] = False
     draw = network._drawing(Known(np.zeros((100, 6), dtype=np.float32), possible, np.zeros(100), n_answers=100))
     rows = draw(np.random.default_rng(0))
-    assert rows.shape == (network.N_MEMBERS, network.BATCH)
+    assert rows.shape == (constants.N_NETWORKS, constants.BATCH)
     assert (rows < n_yes).mean() == pytest.approx(share, abs=0.01)

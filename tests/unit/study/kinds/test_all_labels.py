@@ -24,7 +24,7 @@ def test_the_best_is_found_and_more_labels_cost_more(mixes: bool) -> None:
 
 
 def test_it_is_given_up_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(all_labels, "MOST_ANSWERS", 200)
+    monkeypatch.setattr(all_labels, "MOST_COMPARED", 200)
     table, truth = models_of_accuracy(np.random.default_rng(0), np.array([0.5, 0.51]), 500, 5)
     cost = AllLabels(table, truth, 5, eps=0.001, delta=0.05).run(mixes=False)
     assert cost.given_up

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from onebit.records import AskingProtocol
+from onebit.study.constants import LEADS
 from onebit.study.kinds.selection import rehearsal
-from onebit.study.kinds.selection.rehearsal import LEADS, imagined_truths, rehearse
+from onebit.study.kinds.selection.rehearsal import imagined_truths, rehearse
 
 
 def votes(n_items: int = 400) -> np.ndarray:
@@ -58,6 +59,6 @@ def test_a_smaller_eps_costs_no_less(protocol: AskingProtocol) -> None:
 
 
 def test_rehearsals_without_an_end_are_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rehearsal, "MOST_ANSWERS", 20)
+    monkeypatch.setattr(rehearsal, "MOST_REHEARSED", 20)
     (cost,) = rehearse(votes(), 5, protocol="one-shot", all_eps=(0.01,), delta=0.05)
     assert (cost.low, cost.middle, cost.high) == (None, None, None)

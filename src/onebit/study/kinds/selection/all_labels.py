@@ -18,17 +18,13 @@ from onebit.explore.mixture import Mixture
 from onebit.explore.potential import W_gamma
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.certified.learner import EPOCH_SHARE, MIN_ROUNDS
-from onebit.learners.paper.algorithm1 import GAP
+from onebit.learners.paper.constants import GAP
 from onebit.randomness import generator
+from onebit.study.constants import CONFIRMED_PER_LABEL, GAMMA, MOST_COMPARED
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
-
-#: A run that is not over by then is given up.
-MOST_ANSWERS = 3_000_000
-#: The paper's phases: share of uniform guesses, and confirmed samples of phase 1 for each label.
-GAMMA, CONFIRMED = 0.5, 20
 
 
 @dataclass(frozen=True)
@@ -92,9 +88,9 @@ class AllLabels:
 
     def run(self, mixes: bool) -> Cost:
         n_rounds, over = 0, self._first.size == 1
-        while not over and n_rounds < MOST_ANSWERS:
-            n_new = min(max(MIN_ROUNDS, math.ceil(EPOCH_SHARE * n_rounds)), MOST_ANSWERS - n_rounds)
-            if mixes and self._mixture is None and self._confirmed.size >= CONFIRMED * self._n_labels:
+        while not over and n_rounds < MOST_COMPARED:
+            n_new = min(max(MIN_ROUNDS, math.ceil(EPOCH_SHARE * n_rounds)), MOST_COMPARED - n_rounds)
+            if mixes and self._mixture is None and self._confirmed.size >= CONFIRMED_PER_LABEL * self._n_labels:
                 self._begin_phase_2()
             self._ask(n_new)
             n_rounds += n_new

@@ -14,18 +14,13 @@ from onebit.errors import InvalidInputError, OptionError
 from onebit.log.events import Created
 from onebit.raters import ErringRater, SimulatedRater
 from onebit.records import SelectionSpec, Setting, StudySpec
+from onebit.study.constants import AT_A_TIME, PATIENCE, PLAN_SEED
 from onebit.study.creation import NewStudy, Progress, about_of
 from onebit.study.items import facts_of, to_blocks
 from onebit.study.kinds.selection.rehearsal import imagined_truths
 from onebit.study.kinds.selection.selectors import build_selection
 from onebit.study.source import columns_as_texts, without_right_labels
 from onebit.tables import ModelTable, read_table
-
-#: What a plan is rehearsed with, so that the same choice gives the same plan.
-PLAN_SEED = 0
-#: Seconds that each rehearsal may take; what it has asked by then is less than will be needed.
-PATIENCE = 3.0
-AT_A_TIME = 64
 
 
 def read(spec: SelectionSpec, path: Path, progress: Progress | None = None) -> tuple[ModelTable, SelectionSpec]:

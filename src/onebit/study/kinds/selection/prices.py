@@ -11,12 +11,11 @@ from onebit.learners.contract import run
 from onebit.raters import SimulatedRater
 from onebit.records import RunStatus, Setting
 from onebit.report.record import Price
+from onebit.study.constants import MOST_TO_SIMULATE
 from onebit.study.kinds.selection.all_labels import AllLabels
 from onebit.study.kinds.selection.selectors import build_selection
 
 SIMULATED = "simulated, the same stopping rule"
-#: Predictions above which nothing is simulated: it would take too long.
-MOST_TO_SIMULATE = 50_000_000
 
 
 def measured_prices(

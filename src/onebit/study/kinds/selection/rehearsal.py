@@ -20,14 +20,7 @@ from onebit.learners.items import Pool
 from onebit.randomness import generator
 from onebit.raters import SimulatedRater
 from onebit.records import AskingProtocol
-
-#: Models are trusted that agree most with the vote: this share of them, and at least so many.
-TRUSTED_SHARE, MIN_TRUSTED = 0.2, 5
-#: The share of items on which the leader of an imagined truth is right because it leads; one for each rehearsal. Chosen
-#: after looking at the tables of ``benchmarks/forecast.py``, so its ratios may be better than those of a new table.
-LEADS = (0.0, 0.1, 0.2, 0.3, 0.4)
-#: Answers after which a rehearsal is given up.
-MOST_ANSWERS = 200_000
+from onebit.study.constants import LEADS, MIN_TRUSTED, MOST_REHEARSED, TRUSTED_SHARE
 
 Predictions = NDArray[np.integer]
 
@@ -90,7 +83,7 @@ def rehearse(
             eps=min(all_eps),
             delta=delta,
             protocol=protocol,
-            budget=MOST_ANSWERS,
+            budget=MOST_REHEARSED,
             seed=seed + i,
         )
         result = run(learner, SimulatedRater(truth))

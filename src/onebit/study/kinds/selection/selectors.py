@@ -20,9 +20,7 @@ from onebit.learners.paper.uniform import UniformLearner
 from onebit.log.events import LearnerName, SelectorName
 from onebit.randomness import generator
 from onebit.records import Setting, TrainingSetting
-
-#: Confirmed samples of the paper's phase 1, for each label: enough for a variance bound near 2.
-CONFIRMED_PER_LABEL = 20
+from onebit.study.constants import CONFIRMED_PER_LABEL
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,8 @@ from onebit.log.events import TableFacts
 from onebit.model_file import from_bytes, to_bytes
 from onebit.store.database import StoreError
 from onebit.store.store import FEATURES, NAMES, TRANSFORMER, TRUTH, Block, Store
-from onebit.study.items import PER_BLOCK, STORED_TRUTH, Shows, shown_block
+from onebit.study.constants import PER_BLOCK
+from onebit.study.items import STORED_TRUTH, Shows, shown_block
 
 STORED = np.dtype("<f4")
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from onebit.classifier import YesNoClassifier
 from onebit.estimate.accuracy import accuracy_interval
-from onebit.learners.training.audit import MOST_AUDITS
+from onebit.learners.training.constants import MOST_AUDITS
 from onebit.learners.training.learner import TrainingLearner, TrainingResult, missing_label
 from onebit.learners.training.model import Model, mean_belief
 from onebit.learners.training.network import NetworkEnsemble

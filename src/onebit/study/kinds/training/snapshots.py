@@ -13,9 +13,7 @@ from onebit.learners.training.model import Model
 from onebit.log.events import Event, Finished, Planned
 from onebit.model_file import from_bytes, to_bytes
 from onebit.store.store import SNAPSHOT, Store
-
-#: A snapshot is made when so many answers, or this share of all, were learned from since the last.
-SNAPSHOT_ANSWERS, SNAPSHOT_SHARE = 200, 0.05
+from onebit.study.constants import SNAPSHOT_ANSWERS, SNAPSHOT_SHARE
 
 
 @dataclass(frozen=True, eq=False)
