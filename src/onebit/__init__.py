@@ -24,7 +24,7 @@ _HOME = {
     "ModelList": "onebit.hypotheses.finite",
     "NatarajanLearner": "onebit.learners.paper.cover",
     "OnebitError": "onebit.errors",
-    "PaperLearner": "onebit.learners.paper",
+    "PaperLearner": "onebit.learners.paper.algorithm1",
     "Plan": "onebit.learners.paper.schedule",
     "Pool": "onebit.learners.items",
     "PredictionTable": "onebit.hypotheses.finite",

@@ -16,7 +16,7 @@ from onebit.learners.certified import CertifiedLearner
 from onebit.learners.certified.evidence import LOOKED_AT_EACH
 from onebit.learners.contract import BoundedResult, Learner, Result, run
 from onebit.learners.items import ItemSource, Pool, Stream
-from onebit.learners.paper import PaperLearner
+from onebit.learners.paper.algorithm1 import PaperLearner
 from onebit.learners.paper.cover import NatarajanLearner, NatarajanResult
 from onebit.learners.paper.final import ErmResult
 from onebit.learners.paper.full_information import FullInformationLearner

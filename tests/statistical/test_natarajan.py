@@ -16,7 +16,7 @@ from onebit.hypotheses.intervals import IntervalClass
 from onebit.hypotheses.stumps import StumpClass
 from onebit.learners.contract import run
 from onebit.learners.items import Pool
-from onebit.learners.paper import PaperLearner
+from onebit.learners.paper.algorithm1 import PaperLearner
 from onebit.learners.paper.cover import NatarajanLearner
 from onebit.learners.paper.schedule import CoverPlan, Plan, theorem_cover
 from onebit.raters import SimulatedRater

@@ -15,7 +15,7 @@ from onebit.hypotheses.base import Examples, Labels
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.contract import run
 from onebit.learners.items import Pool
-from onebit.learners.paper import PaperLearner
+from onebit.learners.paper.algorithm1 import PaperLearner
 from onebit.learners.paper.schedule import Plan
 from onebit.raters import SimulatedRater
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from types import UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
@@ -37,8 +38,13 @@ class Option:
             check_range(name, value, whole=self.form == "integer", **bounds)
 
 
-def options(spec: type[Any]) -> dict[str, Option]:
+def options(spec: Any) -> dict[str, Option]:
     """The options of a spec, by name: the fields of a dataclass that are annotated with them."""
+    return _options(spec)
+
+
+@cache
+def _options(spec: Any) -> dict[str, Option]:
     hints = get_type_hints(spec, include_extras=True)
     return {
         each.name: _option(*get_args(hints[each.name]))

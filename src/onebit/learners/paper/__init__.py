@@ -1,5 +1,1 @@
 """The paper: Algorithm 1, its references, its sizes, and infinite classes. ``algorithm1.py`` is where to begin."""
-
-from onebit.learners.paper.algorithm1 import PaperLearner
-
-__all__ = ["PaperLearner"]

@@ -8,7 +8,7 @@ import pytest
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.contract import run
 from onebit.learners.items import Pool
-from onebit.learners.paper import PaperLearner
+from onebit.learners.paper.algorithm1 import PaperLearner
 from onebit.learners.paper.full_information import FullInformationLearner
 from onebit.learners.paper.schedule import Plan
 from onebit.learners.paper.uniform import UniformLearner

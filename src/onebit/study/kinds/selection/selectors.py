@@ -14,7 +14,7 @@ from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.contract import Learner
 from onebit.learners.items import ItemSource, Pool, Stream
-from onebit.learners.paper import PaperLearner
+from onebit.learners.paper.algorithm1 import PaperLearner
 from onebit.learners.paper.schedule import Plan, collecting_rounds, final_rounds, uniform_rounds
 from onebit.learners.paper.uniform import UniformLearner
 from onebit.log.events import LearnerName, SelectorName
