@@ -121,6 +121,7 @@ async def make_study(owner: Page) -> None:
     await owner.select_option("#id", "id")
     await owner.check("#show >> text=text")
     await owner.fill("#name", "customer intents")
+    await owner.check("[name=protocol][value=one-shot]")
     await owner.fill("#eps", "0.01")
     await owner.fill("#instructions", INSTRUCTIONS)
     await owner.click("#plan-button")
