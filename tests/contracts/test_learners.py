@@ -21,7 +21,9 @@ from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.learners.paper import PaperLearner
 from onebit.learners.paper.cover import NatarajanLearner
 from onebit.learners.paper.full_information import FullInformationLearner
+from onebit.learners.paper.hedge import HedgeLearner
 from onebit.learners.paper.schedule import CoverPlan, Plan
+from onebit.learners.paper.sequel_sizes import HedgePlan
 from onebit.learners.paper.uniform import UniformLearner
 from onebit.raters import CallableRater, SimulatedRater
 from onebit.records import Answer, Question, RunStatus, Status
@@ -44,6 +46,7 @@ PHASED: dict[str, Make] = {
     "paper-spider": lambda items, seed: PaperLearner(
         CLASS, items, Plan(20, 200, n_steps=30), solver="spider", seed=seed
     ),
+    "hedge": lambda items, seed: HedgeLearner(CLASS, items, HedgePlan(100, 200), seed=seed),
     "natarajan": lambda items, seed: NatarajanLearner(
         CLASS,
         items,
