@@ -22,6 +22,8 @@ _HOME = {
     "HedgePlan": "onebit.learners.paper.sequel_sizes",
     "HypothesisClass": "onebit.hypotheses.base",
     "IntervalClass": "onebit.hypotheses.intervals",
+    "ListLearner": "onebit.learners.paper.lists",
+    "ListTable": "onebit.hypotheses.lists",
     "Mixture": "onebit.explore.mixture",
     "ModelList": "onebit.hypotheses.finite",
     "NatarajanLearner": "onebit.learners.paper.cover",

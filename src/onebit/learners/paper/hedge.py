@@ -77,6 +77,8 @@ class HedgeLearner(EpochLearner[HedgeResult]):
                 f"Hedge keeps a weight for each hypothesis, and {type(finite).__name__} does not list them; cover the "
                 "class first (NatarajanLearner), or use PaperLearner, which needs an oracle only"
             )
+        if plan.list_size != 1:
+            raise InvalidInputError(f"the plan is for lists of {plan.list_size}; ListLearner asks about lists")
         self._finite = finite
         self._plan = plan
         self._coverage: Coverage | None = None
@@ -124,8 +126,9 @@ class HedgeLearner(EpochLearner[HedgeResult]):
         drawn = np.searchsorted(edges[:-1], uniform[:, 1] * edges[-1], side="right")
         label = said[drawn, np.arange(guess.size)].astype(np.int64)
         label = np.where((uniform[:, 2] < self._plan.gamma) | (label < 0), guess, label)
-        gives, abstains = label_mass(said, label, self._probability)
-        return label, W_gamma(gives + abstains / self._n_labels, self._plan.gamma, self._n_labels)
+        gives, abstains = label_mass(said[:, :, np.newaxis], label[:, np.newaxis], self._probability)
+        # The mass of those who abstain is spread evenly, as the draw spreads it.
+        return label, W_gamma(gives[:, 0] + abstains / self._n_labels, self._plan.gamma, self._n_labels)
 
     def _close_epoch(self) -> bool:
         if self._n_wanted() > 0 or self._epoch > 1:

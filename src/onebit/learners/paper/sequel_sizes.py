@@ -35,8 +35,8 @@ class HedgePlan:
     """Everything that Algorithms 2 and 3 of the sequel fix before the first question.
 
     Sequel: ``n_hedge`` is T, the rounds of phase I, and ``n_final`` is n, those of phase II. ``sparsity`` is s: the
-    step size counts on at most so many right labels for each example. ``guarantee`` says for which problems a run with
-    these sizes is within eps with probability 1 - delta; None if for none.
+    step size counts on at most so many right labels for each example. ``list_size`` is m. ``guarantee`` says for which
+    problems a run with these sizes is within eps with probability 1 - delta; None if for none.
     """
 
     n_hedge: int
@@ -44,6 +44,7 @@ class HedgePlan:
     gamma: float = THEOREM_GAMMA
     delta: float = 0.05
     sparsity: int = 1
+    list_size: int = 1
     origin: str = "sizes as given"
     guarantee: Guarantee | None = None
 
@@ -51,6 +52,7 @@ class HedgePlan:
         check_count("n_hedge", self.n_hedge)
         check_count("n_final", self.n_final, least=2)
         check_count("sparsity", self.sparsity)
+        check_count("list_size", self.list_size)
         check_gamma(self.gamma)
         check_fraction("delta", self.delta)
 
@@ -106,6 +108,7 @@ def hedge_plan(
         gamma=gamma,
         delta=delta,
         sparsity=sparsity,
+        list_size=list_size,
         origin="Theorem 3 of the sequel with its constants" if list_size == 1 else "Theorem 6 of the sequel",
         guarantee=Guarantee(n_labels, n_hypotheses, eps),
     )
