@@ -62,6 +62,7 @@ ALLOWED: dict[str, set[str]] = {
         "verify",
         "learners.paper.schedule",
         "learners.paper.rates",
+        "learners.paper.sequel_sizes",
         "research",
     },
 }

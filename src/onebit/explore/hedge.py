@@ -30,16 +30,25 @@ Draw = Callable[[int, int, Floats], Ints]
 
 
 def hedge_draws(
-    table: PackedTable, round_of: Ints, n_rounds: int, *, floor: float, gamma: float, rate: float, draw: Draw
+    table: PackedTable,
+    round_of: Ints,
+    n_rounds: int,
+    *,
+    floor: float,
+    gamma: float,
+    rate: float,
+    draw: Draw,
+    copies: Ints | None = None,
 ) -> Ints:
     """How often each hypothesis was drawn in T = ``n_rounds`` rounds; shape (N,).
 
     Sequel: phase I of Algorithm 2 (floor = gamma / K) and of Algorithm 3 (floor = gamma m / K).
 
     Sample i of ``table`` is a label that got a yes in round ``round_of[i]`` (k,), in ascending order; several samples
-    may be of one round. The hypothesis of a round is drawn before the round's gain counts.
+    may be of one round. The hypothesis of a round is drawn before the round's gain counts. A row of the table may stand
+    for several equal hypotheses: for ``copies`` (N,) of them, one each unless given.
     """
-    log_weight = np.zeros(table.n_hypotheses)
+    log_weight = np.zeros(table.n_hypotheses) if copies is None else np.log(copies)
     drawn = np.zeros(table.n_hypotheses, dtype=np.int64)
     done = 0
     for t, samples in _by_round(round_of):

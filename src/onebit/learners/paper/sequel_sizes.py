@@ -183,7 +183,8 @@ def printed_variance(
     3 * failure. :func:`variance_after` is below both.
     """
     R = n_labels * largest_weight(n_labels, gamma, sparsity, list_size) / (list_size * n_hedge)
-    log_1, log_n = math.log(1 / failure), math.log(n_hypotheses / failure)
+    log_1 = math.log(1 / failure)
+    log_n = math.log(n_hypotheses) + log_1
     return 96 * sparsity * math.log(n_hedge) + 18 * R * log_1 + 4 * R * log_n
 
 
