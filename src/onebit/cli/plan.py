@@ -94,7 +94,9 @@ def plan(
     else:
         if id is not None or truth is not None or show:
             raise InvalidInputError("--id, --truth and --show name columns of a table; give the table, too")
-        figures = _for_theorems(labels, hypotheses, natarajan, eps, delta, gamma, _one_unless(right), _one_unless(list_size))
+        figures = _for_theorems(
+            labels, hypotheses, natarajan, eps, delta, gamma, _one_unless(right), _one_unless(list_size)
+        )
     if as_json:
         print(json.dumps(figures))
     elif table is not None:
