@@ -36,6 +36,7 @@ def rows_of(module: Any, pieces: list[Piece]) -> list[Row]:
     """Measured rows, after drawing them and putting them into words, which must not fail."""
     rows = [{**piece, **module.measure(piece)} for piece in pieces]
     module.draw(rows, Figure())
+    assert module.made(rows).endswith(".")
     assert all(isinstance(sentence, str) and sentence for sentence in module.findings(rows))
     return rows
 
@@ -94,7 +95,8 @@ def test_exploration_at_fifty_labels() -> None:
 def test_frank_wolfe_gaps_and_calls() -> None:
     """Theorem 3 bounds SPIDER; 6.75 beta D^2 / (t + 2) the least gap of the plain method (Jaggi 2013, Theorem 2).
 
-    That the fully corrective one takes 5 to 20 calls is what a prototype needed before this was written.
+    That the fully corrective one takes 5 to 20 calls with ten hypotheses from each is what a prototype needed before
+    this was written; with one from each, as the others have, it takes more, and never fewer.
     """
     K, n_steps = 4, 400
     pieces = [{"solver": name, "K": K, "N": 100, "steps": n_steps, "seed": 0} for name in frank_wolfe.SOLVERS]
@@ -107,7 +109,10 @@ def test_frank_wolfe_gaps_and_calls() -> None:
     assert (least <= 6.75 * (K / THEOREM_GAMMA) ** 2 * 4 / (np.array(plain["calls"]) + 1)).all()
     fast = frank_wolfe.calls_to(by_solver["fully corrective"], 1e-4)
     assert fast is not None
-    assert fast <= 20
+    assert fast <= 40
+    ten_a_call = frank_wolfe.calls_to(by_solver[frank_wolfe.TEN], 1e-4)
+    assert ten_a_call is not None
+    assert ten_a_call <= min(20, fast)
     assert frank_wolfe.calls_to(spider, 1e-4) is None
     assert frank_wolfe.calls_to(plain, 1e-4) is None
 
