@@ -226,9 +226,10 @@ def made(rows: list[Row]) -> str:
     n_report = 1 + max(row["seed"] for row in where(rows, learner="EXP4", role="report"))
     return (
         f"{rows[0]['N']} models, {rows[0]['items']} items. EXP4 runs as it is, {n_report} runs for each setting, "
-        f"learning after every {BLOCK} rounds; excess in expectation over the draw. paper: simulated in law, corrective "
-        f"solver or SPIDER, means of {N_RUNS} runs over {N_EXPLORATIONS} mixtures, M1 = {CONFIRMED_PER_LABEL} K "
-        f"confirmed samples, all rounds counted. The axis is linear below {LINEAR_BELOW:g}."
+        f"learning after every {BLOCK} rounds; excess in expectation over the draw. paper: simulated in law, "
+        f"corrective solver or SPIDER, means of {N_RUNS} runs over {N_EXPLORATIONS} mixtures, "
+        f"M1 = {CONFIRMED_PER_LABEL} K confirmed samples, all rounds counted. The axis is linear below "
+        f"{LINEAR_BELOW:g}."
     )
 
 
