@@ -50,6 +50,7 @@ _HOME = {
     "load_study": "onebit.study.opening",
     "natarajan_dimension": "onebit.hypotheses.natarajan",
     "run": "onebit.learners.base",
+    "theorem_2_plan": "onebit.learners.paper.schedule",
     "theorem_cover": "onebit.learners.paper.schedule",
     "theorem_plan": "onebit.learners.paper.schedule",
 }

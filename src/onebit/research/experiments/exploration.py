@@ -207,7 +207,7 @@ def made(rows: list[Row]) -> str:
 EXPERIMENT = Experiment(
     name="exploration",
     title="(c) The variance of exploration",
-    headline="The variance of the paper's exploration is at most 3 at every K; that of uniform guesses is of order K",
+    headline="With the corrective solver the paper's exploration has a variance of at most 3; uniform guesses, order K",
     claim=(
         "Phase 1 finds an exploration distribution with max over h of E[[h(x) = y] / W] at most 3, whatever K is; "
         "uniform guesses have order K, and the exploration of contextual bandits is bounded by order K only."

@@ -146,11 +146,11 @@ def draw(rows: list[Row], figure: Figure) -> None:
             axes.errorbar(at, excess, yerr=errors, elinewidth=0.8, **(look(learner) | {"alpha": 0.9}))
         log_axes(axes, "rounds", "excess error", f"K = {K}")
         axes.set_yscale("symlog", linthresh=LINEAR_BELOW)
-        axes.set_ylim(bottom=-LINEAR_BELOW / 10)
         axes.label_outer()
         last = max(n for row in rows for n in row["at"])
         plain_ticks(axes, [FIRST * 4**i for i in range(5) if FIRST * 4**i <= last])
-    all_axes[0].legend()
+    all_axes[0].set_ylim(-LINEAR_BELOW / 10, 1)
+    all_axes[0].legend(loc="upper right")
 
 
 def findings(rows: list[Row]) -> list[str]:

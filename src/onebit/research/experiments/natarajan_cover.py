@@ -122,9 +122,8 @@ def findings(rows: list[Row]) -> list[str]:
 
 
 def made(rows: list[Row]) -> str:
-    n_seeds = len({row["seed"] for row in rows})
     return (
-        f"No learner and no answers: {n_seeds} draws of the points for each s, every pattern listed where s is small, "
+        "No learner and no answers: the points are drawn once for each s, every pattern is listed where s is small, "
         "and the largest distance of 300 random members of the class to the cover, exact."
     )
 

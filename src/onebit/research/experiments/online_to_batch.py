@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 N_HYPOTHESES, N_ITEMS, N_RUNS = 50, 2000, 200
 #: How far the best is ahead of all others: on the family on which EXP4's weights end on it, and on a harder one.
-GAP, HARD_GAP = 0.3, 0.06
+GAP, HARD_GAP = 0.3, 0.02
 #: For the rounds that the theorems ask for.
 EPS, DELTA = 0.02, 0.05
 #: Times the publication's gamma and rate, which come first.
@@ -155,9 +155,9 @@ def draw(rows: list[Row], figure: Figure) -> None:
         title = f"after {n_rounds:,} rounds, best ahead by {gap:g}"
         log_axes(axes, "labels K", "expected excess error" if gap == gaps[0] else "", title)
         axes.set_yscale("symlog", linthresh=LINEAR_BELOW)
-        axes.set_ylim(bottom=-LINEAR_BELOW / 10)
+        axes.set_ylim(-LINEAR_BELOW / 10, 1)
         plain_ticks(axes, K.tolist())
-    measured[0].legend()
+    measured[0].legend(fontsize=9)
     sizes = [2**i for i in range(1, 11)]
     for name, how in (("EXP4", look("EXP4")), ("EXP4, half uniform", half), ("paper, phase 2", look("paper"))):
         right.plot(sizes, [asked(n)[name] for n in sizes], **(how | {"label": name}))

@@ -18,7 +18,7 @@ LOOK = {
     "full labels": ("#000000", "s"),
     "uniform": ("#D55E00", "o"),
     "paper": ("#0072B2", "D"),
-    "paper, SPIDER": ("#0072B2", "x"),
+    "paper, SPIDER": ("#5A3FA0", "x"),
     "sequel": ("#8C6D31", "*"),
     "certified": ("#56B4E9", "P"),
     "EXP4": ("#E69F00", "v"),
