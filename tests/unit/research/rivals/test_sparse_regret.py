@@ -11,7 +11,7 @@ from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.base import run
 from onebit.learners.items import Pool
 from onebit.raters import SimulatedRater
-from onebit.records import RunStatus
+from onebit.records import Answer, RunStatus
 from onebit.research.rivals.sparse_regret import SparseRegretLearner, regularised_leader
 
 
@@ -68,6 +68,15 @@ def test_the_average_counts_every_round_of_a_block() -> None:
     assert learner._sum_of_weights / 50 == pytest.approx(average)
     assert learner._sum_of_weights.sum() == pytest.approx(50)
     assert learner.leader() == int(np.argmax(average))
+
+
+def test_the_heaviest_of_the_average_is_not_that_of_the_last_law() -> None:
+    """Label 0 is right in the first 36 rounds and label 1 in the last 24: the last law is for 1, the average for 0."""
+    table = PredictionTable([[0] * 4, [1] * 4], 2)
+    learner = SparseRegretLearner(table, Pool(np.arange(4)), 60, rate=2.0, barrier=1.0, block=4, seed=0)
+    run(learner, lambda q: Answer.YES if q.label == (q.id >= 36) else Answer.NO, at_a_time=4)
+    assert learner.weight[1] > 0.9
+    assert learner.leader() == 0
 
 
 @pytest.mark.parametrize("bad", [{"rate": 0.0}, {"barrier": -1.0}, {"block": 0}])
