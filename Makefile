@@ -14,7 +14,7 @@ SHARED := harness clusters rival_solvers rival_classifiers page_raters running_s
 BENCHMARKS := $(filter-out $(SHARED),$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/[a-z]*.py)))
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test chromium lint format bench screens results lock clean $(addprefix bench-,$(BENCHMARKS))
+.PHONY: help demo test chromium lint format bench screens results mutants lock clean $(addprefix bench-,$(BENCHMARKS))
 
 help:  ## list the commands
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -52,6 +52,9 @@ screens: $(READY) chromium  ## take the pictures of docs/screens anew, from a re
 
 results: $(READY)  ## measure the paper's claims and its rivals, into docs/results.md; resumes
 	$(BIN)/onebit reproduce --out docs
+
+mutants: $(READY)  ## change the mathematics here and there, and see whether a test notices
+	$(BIN)/python -m tests.mutants
 
 COMPILE = $(BIN)/uv pip compile pyproject.toml --universal --python-version 3.11 \
   --generate-hashes --no-emit-index-url --no-header --upgrade --quiet

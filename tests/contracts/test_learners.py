@@ -12,6 +12,7 @@ from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuesti
 from onebit.estimate.bernstein import AccuracyIntervals
 from onebit.hypotheses.finite import FiniteClass
 from onebit.hypotheses.intervals import IntervalClass
+from onebit.hypotheses.lists import ListTable
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.certified.evidence import LOOKED_AT_EACH
 from onebit.learners.contract import BoundedResult, Learner, Result, run
@@ -20,7 +21,10 @@ from onebit.learners.paper.algorithm1 import PaperLearner
 from onebit.learners.paper.cover import NatarajanLearner, NatarajanResult
 from onebit.learners.paper.final import ErmResult
 from onebit.learners.paper.full_information import FullInformationLearner
+from onebit.learners.paper.hedge import HedgeLearner
+from onebit.learners.paper.lists import ListLearner
 from onebit.learners.paper.schedule import CoverPlan, Plan
+from onebit.learners.paper.sequel_sizes import HedgePlan
 from onebit.learners.paper.uniform import UniformLearner
 from onebit.learners.training.learner import TrainingLearner, TrainingResult
 from onebit.learners.training.model import Floats, Known
@@ -117,6 +121,19 @@ class TestNatarajan(PaperSuite):
 
         cover = CoverPlan(self.n_unlabelled, radius=0.2, failure=0.05)
         return NatarajanLearner(MODELS, items, cover, learn, seed=seed)
+
+
+class TestHedge(PaperSuite):
+    def make_on(self, items: ItemSource, seed: int) -> Learner[Result]:
+        return HedgeLearner(MODELS, items, HedgePlan(100, N_ROUNDS), seed=seed)
+
+
+class TestLists(LearnerSuite):
+    """Lists of two: what each model says, and the next label. Both are asked about each item that is drawn."""
+
+    def make(self, seed: int) -> Learner[Result]:
+        pairs = ListTable(np.stack([PREDICTIONS, (PREDICTIONS + 1) % N_LABELS], axis=2), N_LABELS)
+        return ListLearner(pairs, pool(), HedgePlan(100, N_ROUNDS, list_size=2), seed=seed)
 
 
 class TestUniform(PaperSuite):

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 from scipy.stats import binom
-from tests.problems import Floats, random_right
+from tests.problems import Floats, models_of_accuracy, random_right
 from tests.reference.exact_potential import exact_minimum
 
 from onebit.explore.potential import gradient, potential
@@ -115,6 +115,43 @@ def test_theorem_3_bounds_the_objective() -> None:
         return any(value > bound for value, bound in zip(seen[1:], bounds[1:], strict=True))
 
     assert sum(violated(seed) for seed in range(RUNS)) <= MOST_FAILURES
+
+
+def test_theorem_3_in_expectation() -> None:
+    """The mean of F(w_t) - F* over all runs is at most 25 beta D^2 / t sqrt(log d), at every t >= 2."""
+
+    def excesses(seed: int) -> list[float]:
+        seen: list[float] = []
+        spider_frank_wolfe(
+            NoisyQuadratic(seed),
+            np.eye(DIM)[0],
+            T,
+            G / (BETA * D),
+            lambda s: seen.append(SHARE * BETA / 2 * float(s.point @ s.point - 1 / DIM)),
+        )
+        return seen
+
+    mean = np.mean([excesses(seed) for seed in range(RUNS)], axis=0)
+    bound = 25 * BETA * D**2 / np.arange(1, T + 1) * math.sqrt(math.log(DIM))
+    assert (mean <= bound)[1:].all()
+
+
+def test_theorem_3_in_expectation_needs_three_coordinates() -> None:
+    """Lemmas 6 and 7 give 1 + 24 sqrt(log d), which is within 25 sqrt(log d) from d = 3 on and not for d = 2."""
+    follows = [1 + 24 * math.sqrt(math.log(d)) <= 25 * math.sqrt(math.log(d)) for d in (2, 3, 4, 100)]
+    assert follows == [False, True, True, True]
+
+
+def test_support_is_at_most_the_number_of_steps() -> None:
+    """The first step replaces P_1, and each step adds at most one hypothesis."""
+    table, truth = models_of_accuracy(np.random.default_rng(8), np.linspace(0.2, 0.6, 40), 300, 4)
+    sizes: list[int] = []
+    problem = PotentialOnSamples(PredictionTable(table, 4), np.arange(300), truth, 0.5, np.random.default_rng(9))
+    spider_frank_wolfe(
+        problem, problem.start(), 25, reset_ratio(4, 0.5), lambda s: sizes.append(len(s.point.mixture.hypotheses))
+    )
+    assert all(size <= max(1, t) for t, size in enumerate(sizes))
+    assert sizes[-1] > 5
 
 
 def test_schedule_of_steps_and_batches() -> None:

@@ -67,6 +67,7 @@ ALLOWED: dict[str, set[str]] = {
         "verify",
         "learners.paper.schedule",
         "learners.paper.rates",
+        "learners.paper.sequel_sizes",
         "research",
     },
 }

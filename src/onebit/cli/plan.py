@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from onebit.cli import options as opt
+from onebit.cli.sequel_plan import problem_in_words, sequel_figures, sequel_in_words
 from onebit.cli.table_plan import ALL_EPS, print_table_plan, table_figures
 from onebit.errors import InvalidInputError
 from onebit.learners.paper import rates, schedule
@@ -52,6 +53,14 @@ def plan(
             help="Share of uniform guesses in phase 2, above 0 and at most 1/2, the default.", show_default=False
         ),
     ] = None,
+    right: Annotated[
+        int | None,
+        typer.Option(help="For the sequel: s, how many labels of an item may be right; 1.", show_default=False),
+    ] = None,
+    list_size: Annotated[
+        int | None,
+        typer.Option(help="For the sequel: m, how many labels are predicted and asked at once; 1.", show_default=False),
+    ] = None,
     id: Annotated[
         str | None, typer.Option(help="Column of the table that names the items.", show_default=False)
     ] = None,
@@ -71,22 +80,25 @@ def plan(
 
     With a table, selections are rehearsed on truths that the models' votes make likely: a forecast, no promise.
 
-    Without one, the theorems' rounds are computed: the paper's, uniform guesses, full labels, and the best possible
-    order. An infinite class is given by its Natarajan dimension. It is first covered by a finite one, from unlabelled
-    examples that cost no answer; the cover takes half of eps and of delta, and its largest possible size stands for N.
-    These are worst-case sizes that hold before anything is seen. The paper's beat uniform guesses only below a tiny
-    eps, which is printed.
+    Without one, the theorems' rounds are computed: the paper's, its sequel's, uniform guesses, full labels, and the
+    best possible order. An infinite class is given by its Natarajan dimension. It is first covered by a finite one,
+    from unlabelled examples that cost no answer; the cover takes half of eps and of delta, and its largest possible
+    size stands for N. These are worst-case sizes that hold before anything is seen. The paper's beat uniform guesses
+    only below a tiny eps, which is printed.
     """
     if table is not None:
-        if (labels, hypotheses, natarajan, gamma) != (None, None, None, None):
+        if any(each is not None for each in (labels, hypotheses, natarajan, gamma, right, list_size)):
             raise InvalidInputError(
-                "--labels, --hypotheses, --natarajan and --gamma are for a plan without a table; a table has its own"
+                "--labels, --hypotheses, --natarajan, --gamma, --right and --list-size are for a plan without a table; "
+                "a table has its own"
             )
         figures = _for_table(table, id, truth, show, eps, delta, seconds_per_answer)
     else:
         if id is not None or truth is not None or show:
             raise InvalidInputError("--id, --truth and --show name columns of a table; give the table, too")
-        figures = _for_theorems(labels, hypotheses, natarajan, eps, delta, gamma)
+        figures = _for_theorems(
+            labels, hypotheses, natarajan, eps, delta, gamma, _one_unless(right), _one_unless(list_size)
+        )
     if as_json:
         print(json.dumps(figures))
     elif table is not None:
@@ -115,6 +127,8 @@ def _for_theorems(
     eps: list[float] | None,
     delta: float,
     gamma: float | None,
+    sparsity: int,
+    list_size: int,
 ) -> dict[str, Any]:
     if labels is None:
         raise InvalidInputError("give a table, or the number of labels: --labels K")
@@ -127,8 +141,15 @@ def _for_theorems(
     if natarajan is None:
         figures = plan_figures(labels, hypotheses or 0, all_eps[0], delta, gamma)
         rivals = rates.rival_rounds(labels, hypotheses or 0, all_eps[0], delta)
-        return {**figures, "rivals": [asdict(rival) for rival in rivals if rival.learner != rates.BEST_POSSIBLE]}
-    return infinite_figures(labels, natarajan, all_eps[0], delta, gamma)
+        figures["rivals"] = [asdict(rival) for rival in rivals if rival.learner != rates.BEST_POSSIBLE]
+        n_hypotheses, finite_eps, finite_delta = hypotheses or 0, all_eps[0], delta
+    else:
+        figures = infinite_figures(labels, natarajan, all_eps[0], delta, gamma)
+        n_hypotheses, (finite_eps, finite_delta) = figures["hypotheses"], schedule.after_cover(all_eps[0], delta)
+    sequel = sequel_figures(labels, n_hypotheses, finite_eps, finite_delta, gamma, sparsity, list_size)
+    if sequel["wins_below_eps"] is not None:
+        sequel["wins_below_eps"] *= all_eps[0] / finite_eps
+    return {**figures, "sequel": sequel}
 
 
 def plan_figures(n_labels: int, n_hypotheses: int, eps: float, delta: float, gamma: float) -> dict[str, Any]:
@@ -165,8 +186,13 @@ def infinite_figures(n_labels: int, dimension: int, eps: float, delta: float, ga
         "eps": eps,
         "delta": delta,
         "uniform_order": rates.natarajan_order(n_labels, dimension, eps, delta),
+        "optimal_rate": {"order": rates.natarajan_optimal_order(n_labels, dimension, eps, delta)},
         "cover": {"unlabelled": cover.n_points, "max_hypotheses": size, "radius": cover.radius},
     }
+
+
+def _one_unless(given: int | None) -> int:
+    return 1 if given is None else given
 
 
 def _phases(plan: schedule.Plan, n_labels: int, n_hypotheses: int) -> dict[str, Any]:
@@ -202,6 +228,13 @@ def _print(figures: dict[str, Any], console: Console) -> None:
             f"phase 2: M2 = {_large(row['M2'])}\noracle calls: T = {_large(row['T'])}"
         )
         table.add_row(name, _large(row["rounds"]), parts)
+    sequel = figures["sequel"]
+    words = problem_in_words(sequel)
+    parts = f"phase I: T = {_large(sequel['T'])}\nphase II: n = {_large(sequel['n'])}; {words}"
+    table.add_row("the sequel's Theorem 3", _large(sequel["rounds"]), parts)
+    table.add_row(
+        "uniform, by its Bernstein step", _large(sequel["uniform_rounds"]), f"about 8 K log(N/delta) / eps^2; {words}"
+    )
     for rival in figures.get("rivals", ()):
         rounds = f"{'order ' if rival['is_order'] else ''}{_large(rival['rounds'])}"
         table.add_row(rival["learner"], rounds, f"{rival['formula']}\n{rival['guarantee']}; {rival['source']}")
@@ -219,6 +252,7 @@ def _print(figures: dict[str, Any], console: Console) -> None:
             soft_wrap=True,
         )
     console.print(_verdict(figures), soft_wrap=True)
+    console.print(sequel_in_words(sequel), soft_wrap=True)
 
 
 def _verdict(figures: dict[str, Any]) -> str:

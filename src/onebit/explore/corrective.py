@@ -128,11 +128,18 @@ def corrective_frank_wolfe(
 
 
 def solve_paper_potential(
-    hypotheses: HypothesisClass, x: Examples, y: Labels, gamma: float, tolerance: float
+    hypotheses: HypothesisClass,
+    x: Examples,
+    y: Labels,
+    gamma: float,
+    tolerance: float,
+    *,
+    observe: Callable[[int, float], None] | None = None,
 ) -> Solution:
     """Minimise the paper's potential over the confirmed samples (x, y).
 
-    Items of a table that were confirmed more than once become one sample with their joint weight.
+    Items of a table that were confirmed more than once become one sample with their joint weight. ``observe`` as in
+    :func:`corrective_frank_wolfe`.
     """
     if y.size == 0:
         raise InvalidInputError("there is no sample; the potential needs at least one confirmed example")
@@ -141,7 +148,7 @@ def solve_paper_potential(
         pairs, times = np.unique(np.stack([np.asarray(x, dtype=np.int64), y]), axis=1, return_counts=True)
         (x, y), weight = pairs, times / y.size
     barrier = Barrier(weight, np.full(y.size, gamma / hypotheses.n_labels), gamma)
-    return corrective_frank_wolfe(hypotheses.on_sample(x, y), barrier, tolerance)
+    return corrective_frank_wolfe(hypotheses.on_sample(x, y), barrier, tolerance, observe=observe)
 
 
 class _Active:

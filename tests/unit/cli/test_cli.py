@@ -35,6 +35,27 @@ def test_plan_as_json_is_one_object() -> None:
     assert figures["paper"]["wins_below_eps"] < 1e-6
 
 
+def test_plan_prints_the_sequels_sizes_beside_the_papers() -> None:
+    options = ["plan", "--labels", "100", "--hypotheses", "1000", "--eps", "0.05"]
+    shown = runner.invoke(app, [*options, "--right", "2", "--list-size", "3"]).stdout
+    assert "the sequel's Theorem 3" in shown
+    assert "up to 2 right" in shown
+    assert "lists of 3" in shown
+    figures = json.loads(runner.invoke(app, [*options, "--json"]).stdout)
+    sequel = figures["sequel"]
+    assert sequel["rounds"] == sequel["T"] + sequel["n"]
+    assert sequel["rounds"] < sequel["uniform_rounds"] < figures["uniform"]["rounds"] < figures["paper"]["rounds"]
+    assert sequel["wins_below_eps"] == 0.125
+    assert "never below" in runner.invoke(app, ["plan", "--labels", "5", "--hypotheses", "1000"]).stdout
+
+
+def test_the_best_possible_order_for_an_infinite_class_is_below_uniform() -> None:
+    """Both are about the class itself, with its dimension, and not one of them about the cover."""
+    options = ["plan", "--labels", "5", "--natarajan", "3", "--eps", "0.1", "--json"]
+    figures = json.loads(runner.invoke(app, options).stdout)
+    assert figures["optimal_rate"]["order"] < figures["uniform_order"]
+
+
 def test_plan_says_when_the_paper_never_wins() -> None:
     shown = runner.invoke(app, ["plan", "--labels", "2", "--hypotheses", "10"])
     assert "never" in shown.stdout
@@ -83,6 +104,8 @@ def test_plan_for_a_cover_beyond_the_range_of_a_float() -> None:
         (["--labels", "5", "--hypotheses", "5", "--delta", "1e-320"], "delta is 1e-320"),
         (["--labels", "5", "--hypotheses", "5", "--gamma", "1e-60"], "gamma is 1e-60"),
         (["--labels", "5", "--hypotheses", "5", "--gamma", "0.7"], "gamma is 0.7"),
+        (["--labels", "5", "--hypotheses", "5", "--list-size", "0"], "the list size is 0"),
+        (["--labels", "5", "--hypotheses", "5", "--right", "6"], "the number of right labels is 6"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(options: list[str], says: str) -> None:

@@ -116,6 +116,37 @@ def test_the_papers_potential() -> None:
     assert phi(right, mass(found, 12), 0.3, 5) == pytest.approx(least, abs=REFERENCE)
 
 
+def test_repeated_items_count_as_often_as_they_were_confirmed() -> None:
+    """Item 0 was confirmed nine times and item 1 once: the minimum is that of all ten, not of the two."""
+    table = PredictionTable([[0, 1], [1, 0]], n_labels=2)
+    x, y = np.array([0] * 9 + [1]), np.zeros(10, dtype=np.int64)
+    mixture = solve_paper_potential(table, x, y, 0.5, TIGHT).mixture
+    right = table.predictions(x) == y
+    assert phi(right, _probabilities(mixture, 2), 0.5, 2) == pytest.approx(
+        exact_minimum(right, 0.5, 2)[1], abs=REFERENCE
+    )
+    of_two = solve_paper_potential(table, np.array([0, 1]), np.zeros(2, dtype=np.int64), 0.5, TIGHT).mixture
+    assert _probabilities(of_two, 2) == pytest.approx([0.5, 0.5], abs=1e-3)
+    assert _probabilities(mixture, 2)[0] > 0.9
+
+
+def test_a_pair_is_repeated_only_with_its_label() -> None:
+    """The same item confirmed with two labels is two samples, of which nobody is right on both."""
+    table = PredictionTable([[0], [1]], n_labels=2)
+    x, y = np.array([0, 0, 0, 0]), np.array([0, 0, 0, 1])
+    mixture = solve_paper_potential(table, x, y, 0.5, TIGHT).mixture
+    right = table.predictions(x) == y
+    assert phi(right, _probabilities(mixture, 2), 0.5, 2) == pytest.approx(
+        exact_minimum(right, 0.5, 2)[1], abs=REFERENCE
+    )
+
+
+def _probabilities(mixture: Mixture, n_hypotheses: int) -> Floats:
+    dense = np.zeros(n_hypotheses)
+    dense[list(mixture.hypotheses)] = mixture.probabilities
+    return dense
+
+
 def test_passes_are_the_calls_of_the_oracle() -> None:
     right = random_right(np.random.default_rng(1), 40, 60)
     counted = CountingClass(table_of(right))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, get_args
 
@@ -25,6 +26,10 @@ from onebit.randomness import generator
 from onebit.records import Answer, Question
 
 Solver = Literal["spider", "corrective", "frank-wolfe"]
+#: A solver of one's own: the mixture for confirmed samples (x, y) and gamma. The class counts its oracle calls.
+OwnSolver = Callable[[HypothesisClass, Examples, Labels, float], Mixture]
+#: Told the number of an iteration of phase 1's solver, and the Frank-Wolfe gap that it has seen; SPIDER sees none.
+Observe = Callable[[int, float | None], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +65,10 @@ class PaperLearner(EpochLearner[PaperResult]):
     abstains, a label is drawn uniformly. Phase 1 gives up after 4 K M1 rounds (status BUDGET).
 
     A plan with ``n_steps`` is solved by SPIDER, any other by fully corrective Frank-Wolfe, unless ``solver`` says
-    otherwise. The guarantee is Theorem 1's only for the plan that ``theorem_plan`` makes for such a class, SPIDER and
-    an exact oracle. For a finite class and any plan, the result states the excess error that phase 2 achieved, valid
-    with probability 1 - delta whatever phase 1 did, since it uses the propensities as they were and the variance as it
-    was seen.
+    otherwise; it may be a function of one's own. ``observe`` is called at each iteration of the solvers here. The
+    guarantee is Theorem 1's only for the plan that ``theorem_plan`` makes for such a class, SPIDER and an exact oracle.
+    For a finite class and any plan, the result states the excess error that phase 2 achieved, valid with probability
+    1 - delta whatever phase 1 did, since it uses the propensities as they were and the variance as it was seen.
     """
 
     def __init__(
@@ -72,12 +77,14 @@ class PaperLearner(EpochLearner[PaperResult]):
         items: ItemSource,
         plan: Plan,
         *,
-        solver: Solver | None = None,
+        solver: Solver | OwnSolver | None = None,
+        observe: Observe | None = None,
         seed: int | None = None,
     ) -> None:
         super().__init__(hypotheses, items, seed)
         self._plan = plan
-        self._solver = _checked_solver(solver, plan, hypotheses)
+        self._solver = solver if callable(solver) else _checked_solver(solver, plan, hypotheses)
+        self._observe = observe
         self._max_collecting = collecting_rounds(plan.n_confirmed, self._n_labels, plan.delta)
         self._n_yes = 0
         self._exploration: Exploration | None = None
@@ -157,14 +164,17 @@ class PaperLearner(EpochLearner[PaperResult]):
         )
 
     def _solve(self, x: Examples, y: Labels) -> Mixture:
-        gamma = self._plan.gamma
+        gamma, observe = self._plan.gamma, self._observe
+        if callable(self._solver):
+            return self._solver(self._hypotheses, x, y, gamma)
         if self._solver == "spider" and self._plan.n_steps is not None:
             problem = PotentialOnSamples(self._hypotheses, x, y, gamma, generator(self.seed, "spider"))
             ratio = reset_ratio(self._n_labels, gamma)
-            return spider_frank_wolfe(problem, problem.start(), self._plan.n_steps, ratio).mixture
+            seen = None if observe is None else lambda step: observe(step.t, None)
+            return spider_frank_wolfe(problem, problem.start(), self._plan.n_steps, ratio, seen).mixture
         if self._solver == "corrective":
-            return solve_paper_potential(self._hypotheses, x, y, gamma, GAP).mixture
-        return frank_wolfe(self._hypotheses, x, y, gamma, PLAIN_GAP).mixture
+            return solve_paper_potential(self._hypotheses, x, y, gamma, GAP, observe=observe).mixture
+        return frank_wolfe(self._hypotheses, x, y, gamma, PLAIN_GAP, observe=observe).mixture
 
     def _conclude(self) -> Conclusion:
         questions, answers = self._rounds(1)

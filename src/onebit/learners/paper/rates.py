@@ -144,3 +144,13 @@ def natarajan_order(n_labels: int, dimension: int, eps: float, delta: float) -> 
     """
     check_problem(n_labels, 1, eps, delta)
     return n_labels * (dimension + math.log(1 / delta)) / eps**2
+
+
+def natarajan_optimal_order(n_labels: int, dimension: int, eps: float, delta: float) -> float:
+    """(1 / eps^2 + K / eps) (d + ln(1 / delta)): the best possible order for a Natarajan class, up to logarithms.
+
+    Corollary 4 of Erez, Chen, Cohen, Koren, Mansour, Moran and Rakhlin, COLT 2026. It stands beside
+    :func:`natarajan_order`: both are about the class itself, not about its cover.
+    """
+    check_problem(n_labels, 1, eps, delta)
+    return (1 / eps**2 + n_labels / eps) * (dimension + math.log(1 / delta))

@@ -261,3 +261,12 @@ def cover_growth(cover: CoverPlan, n_labels: int, dimension: int) -> int:
     Paper: Proposition 1.
     """
     return growth_bound(cover.n_points, n_labels, dimension)
+
+
+def theorem_2_plan(n_labels: int, dimension: int, eps: float, delta: float) -> tuple[CoverPlan, Plan]:
+    """All sizes of Theorem 2: the cover of a class of this Natarajan dimension, and the plan of the learner on it.
+
+    Paper: Theorem 2, that is Proposition 1 and then Theorem 1 with half of eps and delta for at most S hypotheses.
+    """
+    cover = theorem_cover(n_labels, dimension, eps, delta)
+    return cover, theorem_plan(n_labels, cover_growth(cover, n_labels, dimension), *after_cover(eps, delta))

@@ -7,8 +7,10 @@ from onebit.research.experiments import (
     exploration,
     frank_wolfe,
     learning_curves,
+    lower_bound,
     natarajan_cover,
     online_to_batch,
+    phase_one,
     price,
     realisable,
 )
@@ -23,5 +25,7 @@ _MODULES = (
     natarajan_cover,
     realisable,
     online_to_batch,
+    lower_bound,
+    phase_one,
 )
 EXPERIMENTS: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}

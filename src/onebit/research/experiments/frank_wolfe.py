@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 GAMMA, DELTA = 0.5, 0.05
 N_HYPOTHESES, SAMPLES_PER_LABEL = 200, 40
 TOLERANCE = 1e-6
-SOLVERS = ("SPIDER", "plain", "fully corrective")
+#: The fully corrective solver takes one hypothesis from a call, as the others do, or ten, as it does by default.
+CORRECTIVE, TEN = "fully corrective", "fully corrective, ten a call"
+SOLVERS = ("SPIDER", "plain", CORRECTIVE, TEN)
 #: SPIDER's gap is looked at when its steps have grown by this factor.
 LOOK_EVERY = 1.1
 
@@ -60,7 +62,8 @@ def measure(piece: Piece) -> Row:
         frank_wolfe(counted, x, y, GAMMA, TOLERANCE, piece["steps"], lambda t, gap: observe(t + 1, gap))
     else:
         barrier = Barrier.of_paper(y.size, GAMMA, K)
-        corrective_frank_wolfe(counted.on_sample(x, y), barrier, TOLERANCE, observe=observe)
+        n_columns = 1 if piece["solver"] == CORRECTIVE else 10
+        corrective_frank_wolfe(counted.on_sample(x, y), barrier, TOLERANCE, n_columns=n_columns, observe=observe)
     return {"calls": calls, "gaps": gaps, "counted": counted.n_calls, "planned": _planned(piece, calls)}
 
 
@@ -154,7 +157,8 @@ def findings(rows: list[Row]) -> list[str]:
     counted = all(row["counted"] == row["planned"] for row in rows)
     return [
         f"At K = {K} the fully corrective solver reaches a gap of 1e-4 in "
-        f"{at['fully corrective']['calls to gap 1e-4']} oracle calls; plain Frank-Wolfe is at "
+        f"{at[CORRECTIVE]['calls to gap 1e-4']} oracle calls with one hypothesis from each, as for the others, and in "
+        f"{at[TEN]['calls to gap 1e-4']} with ten from each; plain Frank-Wolfe is at "
         f"{at['plain']['last gap']:.1e} and SPIDER at {at['SPIDER']['last gap']:.1e} after "
         f"{at['SPIDER']['calls planned']:,}.",
         f"From the tenth call on the gap falls as calls to the power {np.mean([exponent(row) for row in spider]):.2f} "
@@ -166,10 +170,19 @@ def findings(rows: list[Row]) -> list[str]:
     ]
 
 
+def made(rows: list[Row]) -> str:
+    n_spider = len(where(rows, solver="SPIDER", K=rows[0]["K"]))
+    return (
+        f"One sample of {SAMPLES_PER_LABEL} K items of the family of specialists, {N_HYPOTHESES} models, gamma = 1/2; "
+        f"SPIDER {n_spider} runs, each a line; the others are deterministic. A call is one pass of the oracle over the "
+        "sample; it returns one hypothesis, or ten where it says so. SPIDER's schedule is Theorem 1's."
+    )
+
+
 EXPERIMENT = Experiment(
     name="frank-wolfe",
     title="(d) Frank-Wolfe: gap against oracle calls",
-    headline="Fully corrective Frank-Wolfe needs some ten oracle calls where the others need thousands",
+    headline="Fully corrective Frank-Wolfe needs tens of oracle calls where the others need thousands",
     claim=(
         "The potential is minimised through the ERM oracle alone: SPIDER Frank-Wolfe has an error of at most "
         "25 beta D^2 sqrt(log(N t / delta)) / t after t calls; Theorem 1 makes order K^4 sqrt(log(N / delta)) calls."
@@ -179,5 +192,6 @@ EXPERIMENT = Experiment(
     summary=summary,
     draw=draw,
     findings=findings,
+    made=made,
     size=(13.0, 5.0),
 )

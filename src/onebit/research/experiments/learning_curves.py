@@ -15,7 +15,15 @@ from onebit.research.experiments.families import Problem, spread
 from onebit.research.experiments.pictures import log_axes, look, plain_ticks
 from onebit.research.experiments.piece import Experiment, Piece, Row, seed_of, where
 from onebit.research.experiments.rival_runs import GRIDS, Setting, in_words, leaders, make, picked, reported, runs
-from onebit.research.experiments.simulation import CONFIRMED_PER_LABEL, full_labels, paper, uniform_guesses
+from onebit.research.experiments.simulation import (
+    CONFIRMED_PER_LABEL,
+    N_EXPLORATIONS,
+    PAPER,
+    PAPER_SPIDER,
+    full_labels,
+    paper,
+    uniform_guesses,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -24,11 +32,11 @@ N_HYPOTHESES, N_ITEMS, N_RUNS = 50, 2000, 200
 FIRST = 256
 #: Share of the rounds that the paper's phase 1 may take; and the fewest confirmed samples that are worth a phase 1.
 PHASE_1_SHARE, FEWEST_CONFIRMED = 0.5, 10
-SIMULATED = ("full labels", "uniform", "paper")
+SIMULATED = ("full labels", "uniform", PAPER, PAPER_SPIDER)
 CERTIFIED_EPS = 0.002
 ALL_GRIDS: dict[str, list[Setting]] = {**GRIDS, "certified": [{}]}
-#: An excess of 0 is drawn here.
-FLOOR = 1e-4
+#: Below this the axis is linear, so that 0 has its place.
+LINEAR_BELOW = 1e-3
 
 
 def pieces(full: bool) -> list[Piece]:
@@ -73,11 +81,11 @@ def _simulated(piece: Piece, problem: Problem, n_rounds: int) -> tuple[float, fl
     """The mean excess of many runs and its standard error; None where phase 1 does not fit into the rounds."""
     rng = np.random.default_rng([seed_of(piece), n_rounds])
     K = problem.n_labels
-    if piece["learner"] == "paper":
+    if piece["learner"] in (PAPER, PAPER_SPIDER):
         n_confirmed = min(CONFIRMED_PER_LABEL * K, int(PHASE_1_SHARE * n_rounds / K))
         if n_confirmed < FEWEST_CONFIRMED:
             return None
-        learner = paper(problem, rng, n_confirmed)
+        learner = paper(problem, rng, n_confirmed, piece["learner"])
     else:
         learner = full_labels(problem) if piece["learner"] == "full labels" else uniform_guesses(problem)
     excess = learner.excess(n_rounds - int(learner.n_before), N_RUNS, rng)
@@ -97,28 +105,33 @@ def _certified(piece: Piece, problem: Problem, at: list[int]) -> dict[int, float
     return found
 
 
-def curve(rows: list[Row], K: int, learner: str) -> tuple[list[int], list[float], Setting]:
-    """Rounds, mean excess and setting; the latter is the one with least excess at the end of the tuning runs."""
+def curve(rows: list[Row], K: int, learner: str) -> tuple[list[int], list[float], list[float], Setting]:
+    """Rounds, mean excess, its standard error, and the setting: that of least excess at the end of the tuning runs."""
     mine, setting = where(rows, K=K, learner=learner), {}
     if learner not in SIMULATED:
         setting = picked(mine, lambda row: float(np.mean(row["excess"][-3:])))
         mine = reported(mine, setting)
+    if learner in SIMULATED:
+        row = mine[0]
+        return row["at"], row["excess"], row["standard error"], setting
     values: dict[int, list[float]] = {}
     for row in mine:
         for n, excess in zip(row["at"], row["excess"], strict=True):
             values.setdefault(n, []).append(excess)
-    return sorted(values), [float(np.mean(values[n])) for n in sorted(values)], setting
+    at = sorted(values)
+    errors = [float(np.std(values[n]) / np.sqrt(max(1, len(values[n]) - 1))) for n in at]
+    return at, [float(np.mean(values[n])) for n in at], errors, setting
 
 
-LEARNERS = ("full labels", "uniform", "paper", "certified", *GRIDS)
+LEARNERS = (*SIMULATED, "certified", *GRIDS)
 
 
 def summary(rows: list[Row]) -> list[Row]:
     out = []
     for K in sorted({row["K"] for row in rows}):
         for learner in LEARNERS:
-            at, excess, setting = curve(rows, K, learner)
-            after = {f"after {n:,}": e for n, e in zip(at, excess, strict=True)}
+            at, excess, errors, setting = curve(rows, K, learner)
+            after = {f"after {n:,}": f"{e:.4f} ± {s:.4f}" for n, e, s in zip(at, excess, errors, strict=True)}
             out.append({"K": K, "learner": learner, "setting": in_words(setting)} | after)
     return out
 
@@ -129,13 +142,15 @@ def draw(rows: list[Row], figure: Figure) -> None:
     all_axes = figure.subplots(n_rows, -(-len(sizes) // n_rows), sharey=True, squeeze=False).ravel().tolist()
     for axes, K in zip(all_axes, sizes, strict=True):
         for learner in LEARNERS:
-            at, excess, _ = curve(rows, K, learner)
-            axes.plot(at, np.maximum(excess, FLOOR), **(look(learner) | {"alpha": 0.9}))
-        log_axes(axes, "rounds", "excess error (0 is drawn at .0001)", f"K = {K}")
+            at, excess, errors, _ = curve(rows, K, learner)
+            axes.errorbar(at, excess, yerr=errors, elinewidth=0.8, **(look(learner) | {"alpha": 0.9}))
+        log_axes(axes, "rounds", "excess error", f"K = {K}")
+        axes.set_yscale("symlog", linthresh=LINEAR_BELOW)
         axes.label_outer()
         last = max(n for row in rows for n in row["at"])
         plain_ticks(axes, [FIRST * 4**i for i in range(5) if FIRST * 4**i <= last])
-    all_axes[0].legend()
+    all_axes[0].set_ylim(-LINEAR_BELOW / 10, 1)
+    all_axes[0].legend(loc="upper right")
 
 
 def findings(rows: list[Row]) -> list[str]:
@@ -148,13 +163,30 @@ def findings(rows: list[Row]) -> list[str]:
     ]
     return [
         f"Excess error after {last:,} rounds, {N_HYPOTHESES} models of accuracy .3 to .9. {'; '.join(words)}.",
-        f"Full labels, uniform and paper are means of {N_RUNS} runs; the others of {n_report}, so their 0.0000 says "
-        f"only that each of these chose the best. The setting of a rival was picked on {n_tuning} other runs.",
+        f"Full labels, uniform and both versions of the paper's learner are means of {N_RUNS} runs; the others of "
+        f"{n_report}, so their 0.0000 says only that each of these chose the best. The setting of a rival was picked "
+        f"on {n_tuning} other runs.",
         "Full labels do not notice K. Uniform guesses do at once. The paper's learner does through phase 1, which is "
         "made of uniform guesses: it has no result at all before that has confirmed enough. Learners that adapt from "
         "the first round (EXP4, the sparse-reward learner, the certified one) are ahead where rounds are few and K is "
         "large: here rivals win, and phase 1 is the reason.",
     ]
+
+
+def made(rows: list[Row]) -> str:
+    n_report = 1 + max(row["seed"] for row in where(rows, role="report"))
+    n_rounds = max(row["rounds"] for row in rows)
+    sizes = ", ".join(
+        f"{min(CONFIRMED_PER_LABEL * K, int(PHASE_1_SHARE * n_rounds / K))} at K = {K}"
+        for K in sorted({row["K"] for row in rows})
+    )
+    return (
+        f"Simulated in law: full labels, uniform, paper (corrective solver), paper with SPIDER; means of {N_RUNS} runs "
+        f"over {N_EXPLORATIONS} mixtures. Run as they are: certified (eps = {CERTIFIED_EPS}) and rivals, "
+        f"{n_report} runs each. M1 = 20 K confirmed samples where these take at most half of the rounds, else as many "
+        f"as half of the rounds confirm: at the end {sizes}; below {FEWEST_CONFIRMED} there is no curve. Bars: one "
+        f"standard error. The axis is linear below {LINEAR_BELOW:g}."
+    )
 
 
 EXPERIMENT = Experiment(
@@ -170,5 +202,6 @@ EXPERIMENT = Experiment(
     summary=summary,
     draw=draw,
     findings=findings,
+    made=made,
     size=(12.0, 9.0),
 )

@@ -121,6 +121,13 @@ def findings(rows: list[Row]) -> list[str]:
     return [*sentences, "No bound is broken; below some hundred points that on the distance says nothing (it is 1)."]
 
 
+def made(rows: list[Row]) -> str:
+    return (
+        "No learner and no answers: the points are drawn once for each s, every pattern is listed where s is small, "
+        "and the largest distance of 300 random members of the class to the cover, exact."
+    )
+
+
 EXPERIMENT = Experiment(
     name="cover",
     title="(f) Natarajan classes: the finite cover",
@@ -134,4 +141,5 @@ EXPERIMENT = Experiment(
     summary=summary,
     draw=draw,
     findings=findings,
+    made=made,
 )

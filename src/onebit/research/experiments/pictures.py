@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,8 @@ LOOK = {
     "full labels": ("#000000", "s"),
     "uniform": ("#D55E00", "o"),
     "paper": ("#0072B2", "D"),
+    "paper, SPIDER": ("#5A3FA0", "x"),
+    "sequel": ("#8C6D31", "*"),
     "certified": ("#56B4E9", "P"),
     "EXP4": ("#E69F00", "v"),
     "Policy Elimination": ("#CC79A7", "^"),
@@ -25,6 +28,7 @@ LOOK = {
     "SPIDER": ("#0072B2", "D"),
     "plain": ("#D55E00", "o"),
     "fully corrective": ("#009E73", "X"),
+    "fully corrective, ten a call": ("#56B4E9", "P"),
 }
 #: Letters that can be read when the picture is shown at half its size.
 STYLE: Any = {
@@ -78,6 +82,8 @@ def picture(experiment: Experiment, rows: list[Row]) -> Figure:
         figure = Figure(figsize=experiment.size, layout="constrained")
         experiment.draw(rows, figure)
         figure.suptitle(experiment.headline)
+        # About 14 letters of this size to an inch.
+        figure.supxlabel(textwrap.fill(experiment.made(rows), int(14 * experiment.size[0])), fontsize=9)
     return figure
 
 

@@ -28,8 +28,9 @@ class Experiment:
     """One claim of the paper, and how it is measured.
 
     ``pieces(full)`` lists the settings, ``measure`` makes the figures of one, ``summary`` the rows of the printed table
-    from all rows, ``draw`` the picture, ``findings`` sentences about what was found. ``headline`` is what the picture
-    shows, in a sentence that a test asserts on a small version. ``size`` is that of the picture, in inches.
+    from all rows, ``draw`` the picture, ``findings`` sentences about what was found, ``made`` how it was made: solvers,
+    simulation, sizes, numbers of runs, error bars; it stands under the picture. ``headline`` is what the picture shows,
+    in a sentence that a test asserts on a small version. ``size`` is that of the picture, in inches.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Experiment:
     summary: Callable[[list[Row]], list[Row]]
     draw: Callable[[list[Row], Figure], None]
     findings: Callable[[list[Row]], list[str]]
+    made: Callable[[list[Row]], str]
     size: tuple[float, float] = (10.0, 4.6)
 
 

@@ -9,14 +9,24 @@ import numpy as np
 from onebit.research.experiments.families import Problem, gap_family, real_table
 from onebit.research.experiments.pictures import log_axes, look, plain_ticks
 from onebit.research.experiments.piece import Experiment, Piece, Row, column, seed_of, slope, where
-from onebit.research.experiments.simulation import Simulated, full_labels, paper, rounds_needed, uniform_guesses
+from onebit.research.experiments.simulation import (
+    CONFIRMED_PER_LABEL,
+    N_EXPLORATIONS,
+    PAPER,
+    PAPER_SPIDER,
+    Simulated,
+    full_labels,
+    paper,
+    rounds_needed,
+    uniform_guesses,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DELTA, N_RUNS = 0.05, 200
 GAP_K, GAP_N, GAP_ITEMS = 20, 50, 2000
-LEARNERS = ("full labels", "paper", "uniform")
+LEARNERS = ("full labels", PAPER, PAPER_SPIDER, "uniform")
 #: Real tables, by the number of their items that quick mode uses.
 QUICK_TABLES = {"digits": None, "letter_models": 3000}
 FULL_TABLES = {"digits": None, "letter_models": None, "mmlu_pro": None, "clinc150_models": None}
@@ -45,8 +55,8 @@ def problem_of(piece: Piece) -> Problem:
 
 
 def simulated(learner: str, problem: Problem, rng: np.random.Generator) -> Simulated:
-    if learner == "paper":
-        return paper(problem, rng)
+    if learner in (PAPER, PAPER_SPIDER):
+        return paper(problem, rng, name=learner)
     return full_labels(problem) if learner == "full labels" else uniform_guesses(problem)
 
 
@@ -90,7 +100,7 @@ def summary(rows: list[Row]) -> list[Row]:
         }
         K, before = (where(rows, problem=name, learner="paper")[0][key] for key in ("K", "before"))
         for eps, full in by_learner["full labels"].items():
-            ours, uniform = by_learner["paper"].get(eps), by_learner["uniform"].get(eps)
+            ours, spider, uniform = (by_learner[name].get(eps) for name in LEARNERS[1:])
             if full is not None:
                 out.append(
                     {
@@ -102,6 +112,8 @@ def summary(rows: list[Row]) -> list[Row]:
                         "uniform": uniform,
                         "price, paper": None if ours is None else ours / full,
                         "price, phase 2": None if ours is None else (ours - before) / full,
+                        "price, SPIDER": None if spider is None else spider / full,
+                        "price, SPIDER, phase 2": None if spider is None else (spider - before) / full,
                         "price, uniform": None if uniform is None else uniform / full,
                     }
                 )
@@ -121,6 +133,7 @@ def draw(rows: list[Row], figure: Figure) -> None:
         eps = column(mine, "eps")
         axes.plot(eps, column(mine, "price, uniform"), **look("uniform"))
         axes.plot(eps, column(mine, "price, paper"), **look("paper"))
+        axes.plot(eps, column(mine, "price, SPIDER"), **(look(PAPER_SPIDER) | {"linestyle": "--"}))
         phase_2 = look("paper") | {"linestyle": ":", "marker": None, "label": "paper, phase 2 alone"}
         axes.plot(eps, column(mine, "price, phase 2"), **phase_2)
         K = mine[0]["K"]
@@ -149,7 +162,8 @@ def findings(rows: list[Row]) -> list[str]:
         f"On the family with gap 2 eps (K = {GAP_K}, {GAP_N} models) at eps = {last['eps']:g}, uniform guesses need "
         f"{last['price, uniform']:.1f} times the rounds of full labels and the paper's learner "
         f"{last['price, paper']:.1f} times; its phase 2 alone {min(column(gap, 'price, phase 2')):.1f} to "
-        f"{max(column(gap, 'price, phase 2')):.1f} times, for every eps.",
+        f"{max(column(gap, 'price, phase 2')):.1f} times, for every eps. With SPIDER in phase 1 it is "
+        f"{last['price, SPIDER']:.1f}, and phase 2 alone {last['price, SPIDER, phase 2']:.1f}.",
         f"Full labels need eps to the power {exponent:.2f} rounds (theory: -2).",
         f"At the smallest eps of each real table, uniform and paper: {tables}. Below the gap of the two best "
         "models the price no longer changes, since eps no longer matters there. Uniform guesses are full labels for "
@@ -159,6 +173,15 @@ def findings(rows: list[Row]) -> list[str]:
         f"Phase 1, with {int(where(rows, learner='paper')[0]['before']):,} rounds on the family, is what the price "
         "falls from: it does not depend on eps. Where eps is large, uniform guesses are cheaper.",
     ]
+
+
+def made(rows: list[Row]) -> str:
+    n_runs = rows[0]["runs"]
+    return (
+        f"All simulated in law, {n_runs} runs for each number of rounds tried; rounds at which {DELTA:.0%} of them "
+        f"exceed eps, which has a relative standard error below {1 / np.sqrt(n_runs):.0%}. paper: corrective solver; "
+        f"M1 = {CONFIRMED_PER_LABEL} K confirmed samples, {N_EXPLORATIONS} mixtures."
+    )
 
 
 EXPERIMENT = Experiment(
@@ -174,5 +197,6 @@ EXPERIMENT = Experiment(
     summary=summary,
     draw=draw,
     findings=findings,
+    made=made,
     size=(13.0, 5.0),
 )

@@ -13,16 +13,23 @@ from onebit.research.experiments.piece import Experiment, markdown
 HEAD = """# The paper's claims, measured
 
 This page is written by `onebit reproduce`; do not edit it. Each experiment has a figure, a table and the JSON behind it
-in `results/`. Seeds are fixed: the same command gives the same numbers. `make results` makes this page anew.
+in `results/`. Seeds are fixed: the same command gives the same numbers on the same kind of processor (sums of floats
+may differ in the last digit on another). `make results` makes this page anew.
 
 The paper is *Fast Rates for Bandit PAC Multiclass Classification* (Erez, Cohen, Koren, Mansour, Moran, 2024). Its
 rivals here are EXP4 (Auer, Cesa-Bianchi, Freund, Schapire 2002), Policy Elimination (Dudik, Hsu, Kale, Karampatziakis,
 Langford, Reyzin, Zhang 2011), ILOVETOCONBANDITS (Agarwal, Hsu, Kale, Langford, Li, Schapire 2014) and the sparse-reward
 regret learner of Erez, Cohen, Koren, Mansour and Moran (2024). Banditron (Kakade, Shalev-Shwartz, Tewari 2008) is built
 and tested, and not measured here: it learns linear classifiers from features, and these problems are tables of
-predictions. `make bench-rivals` runs it and ILOVETOCONBANDITS beside Vowpal Wabbit's `--cover`. The paper's learner
-runs with M1 = 20 K confirmed samples, or as said, and gamma = 1/2; the sizes of Theorem 1 are out of reach (`onebit
-plan`).
+predictions. `make bench-rivals` runs it and ILOVETOCONBANDITS beside Vowpal Wabbit's `--cover`.
+
+Two versions of the paper's Algorithm 1 are measured, both with gamma = 1/2 and with chosen sizes, since those of
+Theorem 1 are out of reach (`onebit plan`); so neither carries the theorem. *paper* solves phase 1 by fully corrective
+Frank-Wolfe, which is not in the paper, to a gap of 1e-4. *paper, SPIDER* solves it by the paper's Algorithm 2, with as
+many steps T as the M1 confirmed samples last for (M1 = sum of b_t, as in the theorem). Full labels, uniform guesses and
+both of these are *simulated in law*: phase 1 is solved on M1 samples drawn at random, and of the rounds after it only
+the number of yeses for each item is drawn; a test holds this against the learners themselves. The other learners run as
+they are. What M1 is, how many runs there are and what the bars mean stands under each figure.
 """
 
 TAIL = """## Where the rivals' constants come from
@@ -57,9 +64,9 @@ means for Banditron the gamma of the bound in `banditron.py`.
 
 ## What is not here
 
-- The tractable learner of Erez, Chen, Cohen, Koren, Mansour, Moran and Rakhlin (COLT 2026, arXiv 2605.29645) and the
-  list learner of Erez and Koren (2025, arXiv 2502.09257): only their abstracts, with the rates, could be found.
-  `onebit plan` prints the rate of the former; the latter's for one label is order (K^7 + 1 / eps^2) log(N / delta).
+- The list learner of Erez and Koren (2025, arXiv 2502.09257): only its abstract could be found; the sequel improves on
+  it, and is here: [sequel.md](sequel.md). Its rate for one label is order (K^7 + 1 / eps^2) log(N / delta).
+- The exploration by optimisation of the sequel (its Algorithm 1), which solves T min-max problems for each prediction.
 - RandomizedUCB (Dudik et al. 2011): the constants of its program could not be found; ILOVETOCONBANDITS, its successor,
   has the same kind of constraints.
 - Learners defined through the Littlestone dimension (Daniely et al. 2011, 2013; Long 2017; Raman et al. 2023): they
@@ -109,7 +116,7 @@ def section(experiment: Experiment, content: dict[str, Any], folder: str) -> str
         f"## {experiment.title}\n\n"
         f"**Claim.** {experiment.claim}\n\n"
         f"![{experiment.headline}]({folder}/{experiment.name}.svg)\n\n"
-        f"**{experiment.headline}.**\n\n"
+        f"**{experiment.headline}.** {experiment.made(rows)}\n\n"
         f"**Found** ({content['mode']} mode, {content['cpu_seconds']:.0f} s of CPU).\n\n{found}\n\n"
         f"<details><summary>Table</summary>\n\n{markdown(experiment.summary(rows))}\n</details>\n"
     )

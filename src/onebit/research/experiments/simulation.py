@@ -16,8 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.explore.corrective import solve_paper_potential
+from onebit.explore.mixture import Mixture
 from onebit.explore.potential import W_gamma
+from onebit.explore.spider import PotentialOnSamples, spider_frank_wolfe
+from onebit.hypotheses.base import Examples, HypothesisClass, Labels
 from onebit.hypotheses.finite import PredictionTable
+from onebit.learners.paper.schedule import reset_ratio, total_batches
 from onebit.research.experiments.families import Problem
 
 Array = NDArray[np.float64]
@@ -25,6 +29,8 @@ Array = NDArray[np.float64]
 GAMMA = 0.5
 #: Gap at which phase 1 stops, as in ``PaperLearner``.
 GAP = 1e-4
+#: Algorithm 1 with phase 1 solved by fully corrective Frank-Wolfe, and as the paper has it, by SPIDER.
+PAPER, PAPER_SPIDER = "paper", "paper, SPIDER"
 #: Confirmed samples of phase 1 for each label.
 CONFIRMED_PER_LABEL = 20
 #: Phase 1 is solved so many times; the runs share these mixtures evenly.
@@ -65,7 +71,24 @@ def uniform_guesses(problem: Problem) -> Simulated:
     return Simulated(problem, np.full((1, problem.truth.size), 1 / problem.n_labels), 0.0)
 
 
-def paper(problem: Problem, rng: np.random.Generator, n_confirmed: int | None = None) -> Simulated:
+def explored(name: str, hypotheses: HypothesisClass, x: Examples, y: Labels, rng: np.random.Generator) -> Mixture:
+    """Phase 1 of ``PAPER`` or ``PAPER_SPIDER`` on confirmed samples."""
+    if name == PAPER:
+        return solve_paper_potential(hypotheses, x, y, GAMMA, GAP).mixture
+    problem = PotentialOnSamples(hypotheses, x, y, GAMMA, rng)
+    n_steps = spider_steps(y.size, hypotheses.n_labels)
+    return spider_frank_wolfe(problem, problem.start(), n_steps, reset_ratio(hypotheses.n_labels, GAMMA)).mixture
+
+
+def spider_steps(n_confirmed: int, n_labels: int) -> int:
+    """T: as many steps as M1 fresh samples last for, that is, with sum of b_t <= M1, as in Theorem 1; at least one."""
+    n_steps = 1
+    while total_batches(n_steps + 1, n_labels, GAMMA) <= n_confirmed:
+        n_steps += 1
+    return n_steps
+
+
+def paper(problem: Problem, rng: np.random.Generator, n_confirmed: int | None = None, name: str = PAPER) -> Simulated:
     """Algorithm 1 with M1 = 20 K confirmed samples, which take K M1 uniform guesses in the mean."""
     K, n_items = problem.n_labels, problem.truth.size
     n_confirmed = CONFIRMED_PER_LABEL * K if n_confirmed is None else n_confirmed
@@ -73,7 +96,7 @@ def paper(problem: Problem, rng: np.random.Generator, n_confirmed: int | None = 
     W = np.empty((N_EXPLORATIONS, n_items))
     for row in W:
         sample = rng.integers(0, n_items, n_confirmed)
-        mixture = solve_paper_potential(hypotheses, sample, problem.truth[sample], GAMMA, GAP).mixture
+        mixture = explored(name, hypotheses, sample, problem.truth[sample], rng)
         row[:] = W_gamma(mixture.W(hypotheses, items, problem.truth), GAMMA, K)
     return Simulated(problem, W, float(K * n_confirmed))
 

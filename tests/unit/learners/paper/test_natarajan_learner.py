@@ -13,7 +13,9 @@ from onebit.hypotheses.intervals import IntervalClass, Intervals
 from onebit.learners.contract import run
 from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.learners.paper.cover import NatarajanLearner
+from onebit.learners.paper.hedge import HedgeLearner
 from onebit.learners.paper.schedule import CoverPlan, after_cover, cover_growth, theorem_cover
+from onebit.learners.paper.sequel_sizes import hedge_plan
 from onebit.learners.paper.uniform import UniformLearner
 from onebit.raters import SimulatedRater
 
@@ -75,3 +77,18 @@ def test_what_cannot_be_covered_is_refused() -> None:
         CoverPlan(-1)
     with pytest.raises(InvalidInputError, match="eps is 2"):
         theorem_cover(3, 2, 2, 0.1)
+
+
+def test_corollary_4_the_sequels_learner_on_the_cover() -> None:
+    """Sizes of the sequel for the cover, with the halves of eps and delta that are left: the promise is the sum."""
+    eps, delta = 0.6, 0.2
+    cover = theorem_cover(CLASS.n_labels, 2, eps, delta)
+    rest_eps, rest_delta = after_cover(eps, delta)
+    plan = hedge_plan(CLASS.n_labels, cover_growth(cover, CLASS.n_labels, 2), rest_eps, rest_delta)
+    sequel = NatarajanLearner(CLASS, Pool(X), cover, lambda H, rest: HedgeLearner(H, rest, plan, seed=1), seed=1)
+    assert "Theorem 3 of the sequel: the excess error is at most 0.3 with probability at least 0.9" in (
+        sequel.result.promise
+    )
+    assert "within 0.3 of one of them" in sequel.result.promise
+    result = run(sequel, SimulatedRater(TRUTH), at_a_time=4096)
+    assert (CLASS.predict(result.chosen, X) == TRUTH).mean() >= 1 - eps

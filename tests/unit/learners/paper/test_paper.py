@@ -260,3 +260,41 @@ def test_solvers_that_cannot_run_are_refused_at_once() -> None:
 def test_a_pool_that_is_not_of_the_class_is_refused_at_once(hypotheses: HypothesisClass, pool: np.ndarray) -> None:
     with pytest.raises(InvalidInputError):
         PaperLearner(hypotheses, Pool(pool), Plan(10, 10))
+
+
+@pytest.mark.parametrize(
+    ("plan", "solver", "sees_gaps"),
+    [
+        (Plan(40, 50, n_steps=12), "spider", False),
+        (Plan(40, 50), "corrective", True),
+        (Plan(40, 50), "frank-wolfe", True),
+    ],
+)
+def test_every_iteration_of_phase_1_can_be_observed(plan: Plan, solver: Solver, sees_gaps: bool) -> None:
+    seen: list[tuple[int, float | None]] = []
+    run(PaperLearner(CLASS, POOL, plan, solver=solver, observe=lambda t, gap: seen.append((t, gap)), seed=3), rater)
+    steps = [t for t, _ in seen]
+    assert steps == list(range(steps[0], steps[0] + len(steps)))
+    assert all((gap is not None) is sees_gaps for _, gap in seen)
+    if solver == "spider":
+        assert steps == list(range(1, 13))
+
+
+def test_a_solver_of_ones_own_explores_and_promises_no_theorem() -> None:
+    given: list[int] = []
+
+    def first_and_last(hypotheses: HypothesisClass, x: Any, y: Any, gamma: float) -> Mixture:
+        given.append(y.size)
+        assert gamma == 0.5
+        hypotheses.erm(x, y, np.ones(y.size))
+        return Mixture((0, 2), np.array([0.25, 0.75]))
+
+    plan = theorem_plan(N_LABELS, 3, 0.5, 0.5)
+    small = Plan(40, 2000, gamma=plan.gamma, guarantee=plan.guarantee)
+    result = run(PaperLearner(CLASS, POOL, small, solver=first_and_last, seed=4), rater)
+    assert given == [40]
+    assert result.exploration is not None
+    assert result.exploration.mixture.hypotheses == (0, 2)
+    assert result.oracle_calls == 2
+    assert result.chosen == 2
+    assert "Theorem 1" not in result.promise

@@ -16,10 +16,13 @@ from onebit.learners.paper.schedule import (
     batch,
     break_even_eps,
     collecting_rounds,
+    cover_growth,
     final_rounds,
     full_information_rounds,
     optimal_rate,
     printed_plan,
+    theorem_2_plan,
+    theorem_cover,
     theorem_plan,
     tolerance,
     total_batches,
@@ -166,3 +169,9 @@ def test_bad_scales_are_refused() -> None:
     for factor in (0, -1, float("inf"), float("nan")):
         with pytest.raises(InvalidInputError, match="scale of phase 2"):
             Plan(10, 10).scaled(phase_2=factor)
+
+
+def test_one_call_gives_all_sizes_of_theorem_2() -> None:
+    cover, plan = theorem_2_plan(5, 3, 0.1, 0.1)
+    assert cover == theorem_cover(5, 3, 0.1, 0.1)
+    assert plan == theorem_plan(5, cover_growth(cover, 5, 3), 0.05, 0.05)

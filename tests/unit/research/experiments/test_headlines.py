@@ -23,8 +23,10 @@ from onebit.research.experiments import (
     exploration,
     frank_wolfe,
     learning_curves,
+    lower_bound,
     natarajan_cover,
     online_to_batch,
+    phase_one,
     price,
     realisable,
 )
@@ -36,6 +38,7 @@ def rows_of(module: Any, pieces: list[Piece]) -> list[Row]:
     """Measured rows, after drawing them and putting them into words, which must not fail."""
     rows = [{**piece, **module.measure(piece)} for piece in pieces]
     module.draw(rows, Figure())
+    assert module.made(rows).endswith(".")
     assert all(isinstance(sentence, str) and sentence for sentence in module.findings(rows))
     return rows
 
@@ -94,7 +97,8 @@ def test_exploration_at_fifty_labels() -> None:
 def test_frank_wolfe_gaps_and_calls() -> None:
     """Theorem 3 bounds SPIDER; 6.75 beta D^2 / (t + 2) the least gap of the plain method (Jaggi 2013, Theorem 2).
 
-    That the fully corrective one takes 5 to 20 calls is what a prototype needed before this was written.
+    That the fully corrective one takes 5 to 20 calls with ten hypotheses from each is what a prototype needed before
+    this was written; with one from each, as the others have, it takes more, and never fewer.
     """
     K, n_steps = 4, 400
     pieces = [{"solver": name, "K": K, "N": 100, "steps": n_steps, "seed": 0} for name in frank_wolfe.SOLVERS]
@@ -107,7 +111,10 @@ def test_frank_wolfe_gaps_and_calls() -> None:
     assert (least <= 6.75 * (K / THEOREM_GAMMA) ** 2 * 4 / (np.array(plain["calls"]) + 1)).all()
     fast = frank_wolfe.calls_to(by_solver["fully corrective"], 1e-4)
     assert fast is not None
-    assert fast <= 20
+    assert fast <= 40
+    ten_a_call = frank_wolfe.calls_to(by_solver[frank_wolfe.TEN], 1e-4)
+    assert ten_a_call is not None
+    assert ten_a_call <= min(20, fast)
     assert frank_wolfe.calls_to(spider, 1e-4) is None
     assert frank_wolfe.calls_to(plain, 1e-4) is None
 
@@ -230,6 +237,77 @@ def test_small_regret_pays_for_K_and_a_good_draw_does_not() -> None:
     bound = 2 * math.sqrt(2 * (math.e - 2) * math.log(50) / 2**13)
     assert column(table, "EXP4 half uniform").max() < bound < published[-1]
     assert column(table, "paper").max() < published.min()
+
+
+def test_the_needle_takes_K_over_eps_rounds() -> None:
+    """Uniform guesses find it in a geometric number of rounds of mean K / eps: ln(4) K / eps for three runs in four.
+
+    The .75 quantile of R exponential times has a relative standard error of 1.25 / sqrt(R). The sequel fails at least
+    as often as nobody said yes in either phase, so it needs no fewer rounds; and half of its rounds ask every label
+    with probability at least 1 / (2 K), so it needs at most 4 ln(4) K / eps. (Without a yes one in K guesses right,
+    which makes a run fail less often: the rounds are fewer by ln(1 + 1 / K) K / eps at most.) Between K = 8 and 128 a
+    factor of four bends the exponent by at most ln(4) / ln(16) = 1/2.
+    """
+    n_runs = 400
+    needle = [piece for piece in lower_bound.pieces(False) if piece["problem"] == "needle"]
+    several = [
+        {"problem": "several", "learner": name, "K": 16, "s": s, "eps": eps, "runs": n_runs}
+        for s, eps in ((4, 0.1), (4, lower_bound.SEVERAL_EPS), (1, lower_bound.SEVERAL_EPS))
+        for name in lower_bound.LEARNERS["several"]
+    ]
+    rows = rows_of(lower_bound, [*needle, *several])
+    error = 1.25 * four_errors(n_runs)
+    for row in where(rows, problem="needle"):
+        scale = row["K"] / row["eps"]
+        if row["learner"] == "uniform":
+            assert row["rounds"] == pytest.approx(math.log(4) * scale, rel=error)
+        elif row["learner"] == "sequel":
+            least = (math.log(4) - math.log(1 + 1 / row["K"])) * scale
+            assert least * (1 - error) <= row["rounds"] <= 4 * math.log(4) * scale * (1 + error)
+    at = where(lower_bound.summary(rows), problem="needle", eps=0.02)
+    allowed = 0.5 + 2 * error / math.log(16)
+    assert slope(column(at, "K"), column(at, "sequel")) == pytest.approx(1, abs=allowed)
+    assert slope(column(at, "K"), column(at, "paper")) == pytest.approx(2, abs=0.1)
+
+
+def test_the_gain_of_the_sequel_ends_where_many_labels_are_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    """If its draws share out the 2 s labels evenly, it needs (4/3) 2 / (1 + K / (2 s)) times what uniform guesses need.
+
+    They do so up to what Hedge has not yet evened out, for which a factor of 1.6 is allowed; and four standard errors
+    of both. To tell means apart takes 1 / eps^2 rounds: the exponent is -2 by the normal approximation, whose variance
+    changes by a tenth between the two eps.
+    """
+    monkeypatch.setattr(lower_bound, "N_MIXTURES", 3)
+    n_runs, K, eps = 400, 32, 0.03
+    pieces = [
+        {"problem": "several", "learner": name, "K": K, "s": s, "eps": e, "runs": n_runs}
+        for s, e in ((1, eps), (4, eps), (4, 2 * eps), (16, eps))
+        for name in ("uniform", "sequel")
+    ]
+    needed = {(p["learner"], p["s"], p["eps"]): lower_bound.measure(p)["rounds"] for p in pieces}
+    error = four_errors(n_runs, 2)
+    for s in (1, 4, 16):
+        ratio = needed["sequel", s, eps] / needed["uniform", s, eps]
+        expected = lower_bound.predicted_ratio(K, s)
+        assert (1 - error) * expected <= ratio <= 1.6 * (1 + error) * expected
+    assert lower_bound.predicted_ratio(K, 1) < 0.2
+    assert lower_bound.predicted_ratio(K, 16) > 1
+    exponent = math.log(needed["uniform", 4, eps] / needed["uniform", 4, 2 * eps]) / math.log(2)
+    assert exponent == pytest.approx(2, abs=error / math.log(2) + 0.15)
+
+
+def test_from_few_answers_hedge_explores_better() -> None:
+    """On specialists, of whom a tenth is good on each part of the items.
+
+    Of 20 yeses each part has two in the mean and none with probability .9^20 = .12, so one or two of the ten parts are
+    forgotten by who fits the yeses: there the right label has W = gamma / K, or little more, and the variance is twice
+    what it could be. With 2,500 yeses no part is short of any, and both are within the paper's bound of 3.
+    """
+    rows = rows_of(phase_one, [{"problem": "specialists", "confirmed": n, "seeds": 3} for n in (20, 2500)])
+    few, many = phase_one.summary(rows)
+    assert few["sequel"] < 0.8 * few["paper"]
+    assert max(many["sequel"], many["paper"]) < min(3, many["uniform"])
+    assert many["sequel"] == pytest.approx(many["paper"], rel=0.2)
 
 
 def test_uniform_guesses_are_full_labels_for_one_round_in_K() -> None:

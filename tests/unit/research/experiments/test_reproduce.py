@@ -34,7 +34,7 @@ def test_writes_everything_and_resumes(tmp_path: Path) -> None:
         )
 
     written = run()
-    assert seen == [(0, 3), (1, 3), (2, 3), (3, 3)]
+    assert seen == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
     assert all(path.stat().st_size > 0 for path in written)
     assert {path.suffix for path in written} == {".svg", ".png", ".md", ".json"}
     page = (tmp_path / "results.md").read_text()
@@ -43,12 +43,12 @@ def test_writes_everything_and_resumes(tmp_path: Path) -> None:
     first = {path: path.read_bytes() for path in written}
 
     pieces = sorted((tmp_path / "results" / "pieces" / "frank-wolfe").iterdir())
-    assert len(pieces) == 3
+    assert len(pieces) == 4
     kept = json.loads(pieces[0].read_text())
     assert kept["counted"] == kept["planned"]
     pieces[0].unlink()
     run()
-    assert seen == [(2, 3), (3, 3)]
+    assert seen == [(3, 4), (4, 4)]
     # Seeds are fixed: what was measured again is the same, but for the time it took.
     assert json.loads(pieces[0].read_text()) | {"cpu_seconds": 0} == kept | {"cpu_seconds": 0}
     for path in written:

@@ -14,7 +14,13 @@ from onebit.learners.paper.schedule import Plan
 from onebit.learners.paper.uniform import UniformLearner
 from onebit.raters import SimulatedRater
 from onebit.research.experiments.families import Problem, gap_family, random_errors, real_table, specialists
-from onebit.research.experiments.simulation import full_labels, paper, rounds_needed, uniform_guesses
+from onebit.research.experiments.simulation import (
+    full_labels,
+    paper,
+    rounds_needed,
+    spider_steps,
+    uniform_guesses,
+)
 
 K, N_ROUNDS, N_RUNS = 4, 150, 300
 
@@ -24,7 +30,7 @@ def problem() -> Problem:
     return random_errors(K, np.array([0.7, 0.6, 0.5, 0.4]), 60, seed=1)
 
 
-@pytest.mark.parametrize("name", ["full labels", "uniform", "paper"])
+@pytest.mark.parametrize("name", ["full labels", "uniform", "paper", "paper, SPIDER"])
 def test_the_mean_excess_is_the_learners(problem: Problem, name: str) -> None:
     hypotheses, pool = PredictionTable(problem.predictions, K), Pool(np.arange(60))
     rng = np.random.default_rng(0)
@@ -32,6 +38,10 @@ def test_the_mean_excess_is_the_learners(problem: Problem, name: str) -> None:
     if name == "paper":
         simulated = paper(problem, rng, n_confirmed=20)
         learners = [PaperLearner(hypotheses, pool, Plan(20, N_ROUNDS), seed=seed) for seed in range(N_RUNS)]
+    elif name == "paper, SPIDER":
+        simulated = paper(problem, rng, n_confirmed=20, name=name)
+        plan = Plan(20, N_ROUNDS, n_steps=spider_steps(20, K))
+        learners = [PaperLearner(hypotheses, pool, plan, solver="spider", seed=seed) for seed in range(N_RUNS)]
     elif name == "uniform":
         simulated = uniform_guesses(problem)
         learners = [UniformLearner(hypotheses, pool, N_ROUNDS, seed=seed) for seed in range(N_RUNS)]  # type: ignore[misc]
@@ -43,6 +53,13 @@ def test_the_mean_excess_is_the_learners(problem: Problem, name: str) -> None:
     # Four standard errors of the learners' mean: a false alarm once in 5,000 for each of the three.
     assert abs(theirs.mean() - ours.mean()) < 4 * theirs.std() / np.sqrt(N_RUNS) + 1e-3
     assert theirs.std() > 0
+
+
+def test_spider_takes_as_many_steps_as_the_samples_last_for() -> None:
+    """b_t = 1, 2, 1, 4, 5, 6, 1, 8, ...: at K = 10 the resets at 1, 3, 7, 15 ask for one sample each."""
+    assert spider_steps(20, 10) == 7
+    assert spider_steps(19, 10) == 6
+    assert spider_steps(1, 10) == 1
 
 
 def test_rounds_needed_solves_for_delta() -> None:

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from tests.problems import models_of_accuracy
 
+from onebit.errors import OnebitError
 from onebit.hypotheses.counting import CountingClass
 from onebit.hypotheses.finite import PredictionTable
+from onebit.research.rivals import coordinate_descent
 from onebit.research.rivals.coordinate_descent import CoordinateDescent, Rewards, contexts
 
 
@@ -52,6 +54,46 @@ def test_without_the_solver_the_constraints_fail() -> None:
     point = np.eye(40)[0]
     Q = np.stack([(1 - 5 * mu) * (point @ (table == said)) + mu for said in table])
     assert (1 / Q).mean(axis=1).max() > 2 * 5
+
+
+def test_a_step_and_the_rescaling_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Step: (V + D) / (2 (1 - K mu) S), D = V - 2 K - b; then all mass times 2 K / sum of Q_h (2 K + b_h), if below 1.
+
+    Three policies that never agree on four contexts. At Q = 0 every 1 / Q^mu is 1 / mu, so V = 1 / mu, S = 1 / mu^2 and
+    the one with b = 0 is the most violated.
+    """
+    K, mu = 3, 0.05
+    table = PredictionTable([[0, 1, 2, 0], [1, 2, 0, 1], [2, 0, 1, 2]], n_labels=K)
+    x, share = np.arange(4), np.full(4, 0.25)
+    b = [0.0, 1.0, 2.5]
+    earns = Rewards(np.array([0, 0]), np.array([0, 1]), np.array([2.5, 1.5]), 2.5)
+    step = (2 / mu - 2 * K) / (2 * (1 - K * mu) / mu**2)
+
+    def after(n_steps: int) -> CoordinateDescent:
+        descent = CoordinateDescent(table, x, share, mu, earns)
+        monkeypatch.setattr(coordinate_descent, "MAX_STEPS", n_steps)
+        with pytest.raises(OnebitError, match="did not end"):
+            descent.solve()
+        return descent
+
+    one = after(1)
+    assert one.policies == [0]
+    assert one.mass.tolist() == pytest.approx([step])
+    assert one._b.tolist() == [0.0]
+    two = after(2)
+    assert two.policies == [0, 1]
+    # The second is seen with 1 / mu as before, and D has its own b.
+    assert two.mass.tolist() == pytest.approx([step, (2 / mu - 2 * K - b[1]) / (2 * (1 - K * mu) / mu**2)])
+    many = CoordinateDescent(table, x, share, mu, earns)
+    for h, mass in enumerate((0.5, 0.5, 0.5)):
+        many._add(h, mass)
+    many._shrink()
+    total = sum(0.5 * (2 * K + each) for each in b)
+    assert many.mass.tolist() == pytest.approx([0.5 * 2 * K / total] * 3)
+    few = CoordinateDescent(table, x, share, mu, earns)
+    few._add(0, 0.5)
+    few._shrink()
+    assert few.mass.tolist() == [0.5]
 
 
 def test_repeated_contexts_count_once_with_their_share() -> None:

@@ -100,6 +100,28 @@ def test_who_is_dropped_by_hand() -> None:
     assert 3 * learner.b(dropped_at // 2) >= 1
 
 
+def test_delta_t_mu_t_and_b_t_by_hand() -> None:
+    """delta_t = delta / (4 N t^2): with both sides, all policies and all t it adds up to less than delta."""
+    learner = PolicyEliminationLearner(CLASS, POOL, 10, delta=0.02)
+    for t in (1, 10, 1000, 10**6):
+        delta_t = 0.02 / (4 * N * t**2)
+        assert learner.log_term(t) == pytest.approx(math.log(1 / delta_t))
+        assert learner.mu(t) == pytest.approx(min(1 / (2 * K), math.sqrt(math.log(1 / delta_t) / (2 * K * t))))
+        assert learner.b(t) == pytest.approx(2 * math.sqrt(2 * K * math.log(1 / delta_t) / t))
+    assert learner.mu(1) == 1 / (2 * K) > learner.mu(1000)
+    spent = sum(2 * N * math.exp(-learner.log_term(t)) for t in range(1, 10_000))
+    assert 0.8 * 0.02 < spent < 0.02
+
+
+def test_b_t_is_what_freedman_gives() -> None:
+    """(e - 2) 2 K mu_t + log(1 / delta_t) / (t mu_t) is at most b_t wherever mu_t is not cut off."""
+    learner = PolicyEliminationLearner(CLASS, POOL, 10)
+    for t in (1000, 10**4, 10**6):
+        assert learner.mu(t) < 1 / (2 * K)
+        off = (math.e - 2) * 2 * K * learner.mu(t) + learner.log_term(t) / (t * learner.mu(t))
+        assert 0.8 * learner.b(t) < off <= learner.b(t)
+
+
 def test_radius_must_be_positive() -> None:
     with pytest.raises(InvalidInputError, match="radius is 0"):
         PolicyEliminationLearner(CLASS, POOL, 10, radius=0)

@@ -11,6 +11,7 @@ from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.raters import SimulatedRater
+from onebit.records import Answer, RunStatus
 from onebit.research.rivals.sparse_regret import SparseRegretLearner, regularised_leader
 
 
@@ -49,6 +50,33 @@ def test_finds_the_best() -> None:
     result = run(learner, SimulatedRater(truth))
     assert result.chosen == 3
     assert result.promise.startswith("none")
+
+
+def test_the_average_counts_every_round_of_a_block() -> None:
+    """What is returned is the heaviest in the average of the laws in force, each as long as it was, not in the last."""
+    table, truth = models_of_accuracy(np.random.default_rng(2), np.array([0.3, 0.6, 0.8]), 60, 4)
+    pool, rater = Pool(np.arange(60)), SimulatedRater(truth)
+    learner = SparseRegretLearner(PredictionTable(table, 4), pool, 50, rate=0.5, barrier=1.0, block=8, seed=1)
+    in_force: list[np.ndarray] = []
+    while isinstance(questions := learner.ask(8), tuple):
+        in_force += [learner.weight] * len(questions)
+        for question in questions:
+            learner.tell(question.id, rater(question))
+    assert learner.result.status is RunStatus.COMPLETE
+    # Seven laws, the first six for eight rounds each and the last for two.
+    average = np.mean(in_force, axis=0)
+    assert learner._sum_of_weights / 50 == pytest.approx(average)
+    assert learner._sum_of_weights.sum() == pytest.approx(50)
+    assert learner.leader() == int(np.argmax(average))
+
+
+def test_the_heaviest_of_the_average_is_not_that_of_the_last_law() -> None:
+    """Label 0 is right in the first 36 rounds and label 1 in the last 24: the last law is for 1, the average for 0."""
+    table = PredictionTable([[0] * 4, [1] * 4], 2)
+    learner = SparseRegretLearner(table, Pool(np.arange(4)), 60, rate=2.0, barrier=1.0, block=4, seed=0)
+    run(learner, lambda q: Answer.YES if q.label == (q.id >= 36) else Answer.NO, at_a_time=4)
+    assert learner.weight[1] > 0.9
+    assert learner.leader() == 0
 
 
 @pytest.mark.parametrize("bad", [{"rate": 0.0}, {"barrier": -1.0}, {"block": 0}])
