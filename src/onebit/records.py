@@ -122,7 +122,10 @@ class EpochPlan:
 class EpochRecord:
     """What was frozen before the first example of an epoch was drawn. Models are numbered as in the table.
 
-    ``mixture`` holds the survivors with mass, and their masses; of several equal models the first stands for all.
+    ``mixture`` holds the rivals of the leader that the law of the questions serves, and by how much: what each needs,
+    of what the one needs that needs most. Of several equal models the first stands for all. ``trust`` has the weight of
+    each vote behind the guesses, for the survivors of the first epoch in their order, and ``guess`` the coefficients;
+    an item whose score is at least ``sure_from`` is always asked about. What a protocol does not use is empty.
     """
 
     number: int
@@ -132,6 +135,9 @@ class EpochRecord:
     survivors: tuple[int, ...]
     mixture: tuple[tuple[int, float], ...]
     gamma: float
+    trust: tuple[float, ...] = ()
+    guess: tuple[float, ...] = ()
+    sure_from: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

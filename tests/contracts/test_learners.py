@@ -15,7 +15,7 @@ from onebit.hypotheses.finite import PredictionTable
 from onebit.hypotheses.intervals import IntervalClass
 from onebit.learners.base import Learner, Result, run
 from onebit.learners.certified import CertifiedLearner
-from onebit.learners.certified.evidence import LOOKED_AT_EACH
+from onebit.learners.certified.constants import LOOKED_AT_EACH
 from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.learners.paper import PaperLearner

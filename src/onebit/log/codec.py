@@ -183,6 +183,9 @@ def _epoch(read: Reader) -> EpochRecord:
         survivors=read.counts("survivors"),
         mixture=tuple(mixture),
         gamma=read.number("gamma"),
+        trust=read.numbers("trust"),
+        guess=read.numbers("guess"),
+        sure_from=read.number("sure_from"),
     )
 
 
