@@ -14,7 +14,7 @@ from onebit.hypotheses.finite import FiniteClass
 from onebit.hypotheses.intervals import IntervalClass
 from onebit.hypotheses.lists import ListTable
 from onebit.learners.certified import CertifiedLearner
-from onebit.learners.certified.evidence import LOOKED_AT_EACH
+from onebit.learners.certified.constants import LOOKED_AT_EACH
 from onebit.learners.contract import BoundedResult, Learner, Result, run
 from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.learners.paper.algorithm1 import PaperLearner

@@ -22,8 +22,8 @@ from numpy.typing import NDArray
 from onebit.estimate.betting import BETS, IndependentWealth
 from onebit.estimate.verdicts import slack
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.certified import CertifiedLearner, planning
-from onebit.learners.certified import learner as certified
+from onebit.learners.certified import CertifiedLearner, constants
+from onebit.learners.certified.asking import Asking
 from onebit.learners.certified.evidence import IndependentEvidence, PoolEvidence
 from onebit.learners.certified.standing import Standing
 from onebit.learners.items import Pool
@@ -194,7 +194,7 @@ def differences(learner: CertifiedLearner) -> Floats:
     """D(h, g) of the last round for every bet, (N, N, n_bets), read from the factors 1 - bet D."""
     evidence = learner._evidence
     if isinstance(evidence, PoolEvidence):
-        right = evidence._wealth._right[-1][:, 0].astype(np.float64)
+        right = evidence._wealth._epochs[-1][1][:, 0].astype(np.float64)
         return np.repeat((right[:, None] - right[None, :])[:, :, None], BETS.size, axis=2)
     assert isinstance(evidence, IndependentEvidence)
     n = evidence.score.size
@@ -207,34 +207,43 @@ def differences(learner: CertifiedLearner) -> Floats:
 def outcomes_of(
     population: Population, before: CertifiedLearner, rows: list[list[float]], examples: list[int] | None
 ) -> Iterator[Outcome]:
-    """Every way of answering; the probability is that of the labels drawn and of the answers."""
-    with_epoch = begun(before, rows, examples)
+    """Every way of answering, each with its probability."""
+    for p, after in answered(population, begun(before, rows, examples)):
+        yield Outcome(p, after, differences(after) if len(rows) == 1 else None)
+
+
+def questions_of(before: CertifiedLearner, pool: bool, item: int) -> list[tuple[float, list[float]]]:
+    """Everything that can be asked about an item in one-shot, with its probability and uniform numbers for it.
+
+    Read from the cumulated propensities of the epoch's own law; the rest is the probability that nothing is asked. That
+    labels are drawn with these propensities is shown in ``tests/unit/learners/certified/test_law.py``.
+    """
+    u0 = (item + 0.5) / (before._pool_said.shape[1] if before._pool_said is not None else 1)
+    with_epoch = begun(before, [[u0, 0.0, 0.0, 0.0]], None if pool else [item])
     assert with_epoch._asking is not None
-    drawn = math.prod(with_epoch._asking.epoch.propensity.tolist())
-    for p, after in answered(population, with_epoch):
-        yield Outcome(drawn * p, after, differences(after) if len(rows) == 1 else None)
+    one_shot = with_epoch._asking.epoch.one_shot
+    if one_shot is None or one_shot.places.size == 0:
+        return [(1.0, [u0, 0.0, 0.0, 0.0])]
+    q = np.where(one_shot._of.unknown, one_shot._q, 0.0)
+    p = float(q.sum())
+    if p == 0:
+        return [(1.0, [u0, 0.0, 0.0, 0.0])]
+    middle = (np.cumsum(q) - q / 2) / p
+    ways = [(float(q[k]), [u0, float(middle[k]), p / 2, 0.0]) for k in np.flatnonzero(q)]
+    return ways if p > 1 - CLOSE else [*ways, (1 - p, [u0, 0.5, (1 + p) / 2, 0.0])]
 
 
 def independent_outcomes(
     population: Population, before: CertifiedLearner, pool: bool, n_rounds: int
 ) -> Iterator[Outcome]:
-    """Every item, and in one-shot every label that may be asked, in each round.
-
-    The uniform guess gives the k-th of m labels for the number (k + 1/2) / m, and is made for 0 < gamma. That the
-    propensity is the probability of the label, on both ways to it, is shown in ``tests/unit/learners/certified``.
-    """
+    """Every item, and in one-shot every label that may be asked, or none, in each round."""
     n = population.n_items
-    one_round = []
-    for item in range(n):
-        said = population.table[standing(before).survivors, item]
-        m = 1
-        if len(set(said.tolist())) > 1 and before._protocol == "one-shot":
-            m = max(len({int(label) for label in said if label >= 0} - set(before._known.of(item))), 1)
-        one_round += [(item, [(item + 0.5) / n, (k + 0.5) / m, 0.0, 0.0]) for k in range(m)]
+    one_round = [(p / n, item, row) for item in range(n) for p, row in questions_of(before, pool, item)]
     for rounds in itertools.product(one_round, repeat=n_rounds):
-        items, rows = [item for item, _ in rounds], [row for _, row in rounds]
+        probability = math.prod(p for p, _, _ in rounds)
+        items, rows = [item for _, item, _ in rounds], [row for _, _, row in rounds]
         for found in outcomes_of(population, before, rows, None if pool else items):
-            yield replace(found, probability=found.probability / n**n_rounds)
+            yield replace(found, probability=probability * found.probability)
 
 
 def pool_outcomes(population: Population, before: CertifiedLearner, n_rounds: int) -> Iterator[Outcome]:
@@ -354,15 +363,15 @@ pool_or_stream = pytest.mark.parametrize("pool", [True, False], ids=["pool", "st
 
 @pytest.fixture(autouse=True)
 def _one_round_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(certified, "MIN_ROUNDS", 1)
-    monkeypatch.setattr(certified, "MIN_EXACT_ROUNDS", 1)
-    monkeypatch.setattr(planning, "ENOUGH_CONFIRMED", 2)
+    monkeypatch.setattr(constants, "MIN_ROUNDS", 1)
+    monkeypatch.setattr(constants, "MIN_EXACT_ROUNDS", 1)
+    # Items are passed over from the second round on.
+    monkeypatch.setattr(constants, "LEAST_SCORED", 1)
 
 
 def _ask_with(gamma: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The learner's own mixtures with another gamma: how an exploration is chosen is no matter of the proof."""
-    explore = CertifiedLearner._explore
-    monkeypatch.setattr(CertifiedLearner, "_explore", lambda *args: replace(explore(*args), gamma=gamma))
+    """The learner's own plans with another gamma: how a law is chosen is no matter of the proof."""
+    monkeypatch.setattr(constants, "GAMMA", gamma)
 
 
 @every_population
@@ -378,6 +387,28 @@ def test_one_shot(people: Population, gamma: float, pool: bool, monkeypatch: pyt
     tree.grow(people.learner("one-shot", pool, eps=0.1, delta=0.5))
     assert tree.n_points > 1 + people.n_items
     assert tree.wrong <= 0.5
+
+
+@pool_or_stream
+def test_a_guess_fitted_on_its_own_answer_is_found_out(pool: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twin of ``test_one_shot``: guesses of the epoch are made anew once its answers are in."""
+    close = CertifiedLearner._close
+
+    def closes_with_other_guesses(self: CertifiedLearner, asking: Asking, now: Standing) -> None:
+        one_shot, experience = asking.epoch.one_shot, copy.deepcopy(self._experience(now))
+        found = asking.epoch.found()
+        assert one_shot is not None
+        assert found is not None
+        experience.add(found.features, found.right, found.gave)
+        of = one_shot._of
+        one_shot._guess = experience.guess().of(of._features, of.outputs, of.unknown) + of.is_right
+        one_shot._for_rival = one_shot._guess
+        close(self, asking, now)
+
+    monkeypatch.setattr(CertifiedLearner, "_close", closes_with_other_guesses)
+    people = POPULATIONS["three labels"]
+    with pytest.raises(AssertionError):
+        Tree(people, pool, depth=1).grow(people.learner("one-shot", pool, eps=0.1, delta=0.5))
 
 
 @pytest.mark.parametrize("name", ["two models", "three labels", "abstainers"])
@@ -400,7 +431,7 @@ def test_one_shot_for_longer(name: str, monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.parametrize("name", ["two models", "abstainers", "can't tell"])
 def test_one_shot_epochs_of_two_rounds(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Both rounds may draw the same item and label: it is then asked once, and both use the answer."""
-    monkeypatch.setattr(certified, "MIN_ROUNDS", 2)
+    monkeypatch.setattr(constants, "MIN_ROUNDS", 2)
     _ask_with(0.4, monkeypatch)
     people = POPULATIONS[name]
     tree = Tree(people, pool=True, depth=2 if name == "two models" else 1, n_rounds=2)
@@ -513,7 +544,7 @@ POOLS = {
 def test_a_pool_to_its_end(name: str, protocol: str, n_rounds: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """All orders of the pool, epoch by epoch, with the survivors that each beginning leaves."""
     people = POOLS[name]
-    monkeypatch.setattr(certified, "MIN_EXACT_ROUNDS", n_rounds)
+    monkeypatch.setattr(constants, "MIN_EXACT_ROUNDS", n_rounds)
     tree = Tree(people, pool=True, depth=people.n_items, n_rounds=n_rounds)
     delta = 0.8
     tree.grow(people.learner(protocol, True, eps=1e-6, delta=delta))

@@ -221,53 +221,73 @@ def _add_rounds_with_slack(  # type: ignore[no-untyped-def]
 class PoolWealth(Wealth):
     """Wealth from items of a pool drawn without replacement and seen exactly: D is -1, 0 or 1.
 
-    With S the pair's sum of D over the items drawn, and U items left to draw from (all others have D = 0), a gap of at
-    least c on the n items of the pool means that D has mean at least c_t = (n c - S) / U over those left. The bet is
-    one of BETS, divided by 1 - c_t taken at c = 0, which serves every c; c_t > 1 is impossible and ends the matter.
+    Only rounds count on whose item h and g give different outputs; given that, the item is any of the U undrawn ones on
+    which they do, each with the same probability. With S the pair's sum of D so far, a gap of at least c on the n items
+    of the pool means that D has mean at least c_t = (n c - S) / U over these U. The bet is one of BETS, divided by
+    1 - c_t taken at c = 0, which serves every c; c_t > 1 is impossible and ends the matter.
     """
 
-    def __init__(self, n_hypotheses: int, n_items: int) -> None:
-        super().__init__(n_hypotheses)
-        self._n_items = n_items
-        self._right: list[Bools] = []
-        self._n_left: list[int] = []
+    def __init__(self, said: NDArray[np.integer]) -> None:
+        """``said`` (N, n) is what the hypotheses say on the pool."""
+        super().__init__(said.shape[0])
+        self._said = said
+        #: For each epoch: the items in the order drawn, and who is right on them, (N, k).
+        self._epochs: list[tuple[Ints, Bools]] = []
 
-    def add(self, right: Bools, n_left: int) -> None:
-        """An epoch: ``right`` (N, k) on its items in the order drawn, ``n_left`` items to draw from at its start."""
-        self._right.append(right)
-        self._n_left.append(n_left)
+    def add(self, items: Ints, right: Bools) -> None:
+        """An epoch: its items in the order drawn, and who is ``right`` (N, k) on them."""
+        self._epochs.append((items, right))
 
     def moments(self, leader: int) -> tuple[Floats, Floats]:
         """The sums over all rounds of D and of its square, for every h against ``leader``; for forecasts only."""
         total, squares = np.zeros(self.n_hypotheses), np.zeros(self.n_hypotheses)
-        for right in self._right:
+        for _, right in self._epochs:
             total += right.sum(axis=1) - right[leader].sum()
             squares += (right != right[leader]).sum(axis=1)
         return total, squares
 
+    def n_differ(self, leader: int) -> Ints:
+        """On how many undrawn items each h and ``leader`` give different outputs; shape (N,)."""
+        differ = self._said != self._said[leader]
+        for items, _ in self._epochs:
+            differ[:, items] = False
+        n_differ: Ints = differ.sum(axis=1)
+        return n_differ
+
     def _n_epochs(self) -> int:
-        return len(self._right)
+        return len(self._epochs)
+
+    def log_wealth(self, leader: int, c: float, keep: bool = False) -> Floats:
+        wealth = super().log_wealth(leader, c, keep)
+        total, _ = self.moments(leader)
+        # Not even D = 1 on all that is left would make up for c.
+        impossible = self._said.shape[1] * c - total > self.n_differ(leader)
+        return np.where(impossible, np.inf, wealth)
 
     def _start(self) -> Floats:
-        # The last column is S.
-        return np.zeros((self.n_hypotheses, BETS.size + 1))
+        # The last columns are S and the number of items drawn on which the two differ.
+        return np.zeros((self.n_hypotheses, BETS.size + 2))
 
     def _advanced(self, state: Floats, epoch: int, leader: int, c: float) -> Floats:
-        state, right = state.copy(), self._right[epoch]
-        _add_pool_rounds(state, right, right[leader], self._n_left[epoch], self._n_items * c)
+        state, (items, right) = state.copy(), self._epochs[epoch]
+        n_differ = (self._said != self._said[leader]).sum(axis=1)
+        differ = self._said[:, items] != self._said[leader, items]
+        _add_pool_rounds(state, right, differ, leader, n_differ, self._said.shape[1] * c)
         return state
 
 
 @njit(cache=True, nogil=True)
-def _add_pool_rounds(state: Floats, right: Bools, leader_right: Bools, n_left: int, least_sum: float) -> None:
+def _add_pool_rounds(state, right, differ, leader, n_differ, least_sum):  # type: ignore[no-untyped-def]
     """Go through the items in order for every h; ``least_sum`` is n c."""
     for h in range(right.shape[0]):
-        S = state[h, -1]
+        S, n_drawn = state[h, -2], state[h, -1]
         for t in range(right.shape[1]):
-            left = n_left - t
+            if not differ[h, t]:
+                continue
+            left = n_differ[h] - n_drawn
             room = 1 + S / left
             mean = (least_sum - S) / left
-            D = int(right[h, t]) - int(leader_right[t])
+            D = int(right[h, t]) - int(right[leader, t])
             for k in range(BETS.size):
                 if mean > 1:
                     state[h, k] = np.inf
@@ -275,4 +295,5 @@ def _add_pool_rounds(state: Floats, right: Bools, leader_right: Bools, n_left: i
                     bet = BETS[k] / room if room > 0 else BETS[k]
                     state[h, k] += np.log1p(-bet * (D - mean))
             S += D
-        state[h, -1] = S
+            n_drawn += 1
+        state[h, -2], state[h, -1] = S, n_drawn

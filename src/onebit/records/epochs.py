@@ -30,7 +30,10 @@ class EpochPlan:
 class EpochRecord:
     """What was frozen before the first example of an epoch was drawn. Models are numbered as in the table.
 
-    ``mixture`` holds the survivors with mass, and their masses; of several equal models the first stands for all.
+    ``mixture`` holds the rivals of the leader that the law of the questions serves, and by how much: what each needs,
+    of what the one needs that needs most. Of several equal models the first stands for all. ``trust`` has the weight of
+    each vote behind the guesses, for the survivors of the first epoch in their order, and ``guess`` the coefficients;
+    an item whose score is at least ``sure_from`` is always asked about. What a protocol does not use is empty.
     """
 
     number: Count
@@ -40,6 +43,9 @@ class EpochRecord:
     survivors: tuple[Count, ...]
     mixture: tuple[tuple[Count, Finite], ...]
     gamma: Finite
+    trust: tuple[Finite, ...] = ()
+    guess: tuple[Finite, ...] = ()
+    sure_from: Finite = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,13 +23,15 @@ from numpy.typing import NDArray
 from onebit.errors import InvalidInputError
 from onebit.records import Answer, Closing, EpochRecord, Question, Setting
 from onebit.verify.recount import Count, IndependentCount, PoolCount, luck_of_errors, refutes_one_label
-from onebit.verify.redraw import Contest, Known, contest, left_to_draw, redraw
+from onebit.verify.redraw import Contest, Known, contest, redraw
 from onebit.verify.settle import TOLERANCE, Answers, Given, Settled
 
 #: How finely the certified eps is told.
 EPS_STEP = 1e-4
 #: A log-wealth this close to its threshold may fall on either side, since sums are rounded.
 LOG_TOLERANCE = 1e-6
+#: Coefficients of a guess.
+N_COEFFICIENTS = 4
 #: Of problems of one kind in one epoch so many are told.
 MOST_TOLD = 5
 
@@ -143,7 +145,7 @@ class _Audit:
         slack = self._slack if self._has_slack else None
         self._count: Count = IndependentCount(n_models, abstaining_rival=self._setting.f_yes, slack=slack)
         if self._setting.population == "pool" and self._setting.protocol != "one-shot":
-            self._count = self._pool_count = PoolCount(n_models, scene.n_items)
+            self._count = self._pool_count = PoolCount(scene.said)
 
     def tell(self, sentences: Iterable[str]) -> bool:
         """Note problems; whether there were any."""
@@ -223,16 +225,22 @@ class _Audit:
         models = [model for model, _ in epoch.mixture]
         if not set(models) <= set(epoch.survivors) or len(set(models)) < len(models):
             yield f"its mixture is over {models}; these must be survivors, each once"
-        if not all(0 <= mass <= 1 + TOLERANCE for _, mass in epoch.mixture):
-            yield "its mixture has masses that are not between 0 and 1"
+        if not all(0 <= need <= 1 for _, need in epoch.mixture):
+            yield "its mixture has needs that are not between 0 and 1"
+        if self._setting.protocol == "labels":
+            return
+        if len(epoch.trust) != len(self._scene.distinct) or not all(0 <= trust < math.inf for trust in epoch.trust):
+            yield "its trust is not one finite number, at least 0, for each distinct model"
+        if len(epoch.guess) != N_COEFFICIENTS or not all(math.isfinite(each) for each in epoch.guess):
+            yield f"its guess is {epoch.guess}; these must be {N_COEFFICIENTS} finite numbers"
+        if not 0 <= epoch.sure_from < math.inf:
+            yield f"its score from which on items are always asked about is {epoch.sure_from}; it must not be negative"
 
     def _take(self, epoch: EpochRecord, settled: list[Settled], asked: list[tuple[Question, Given]]) -> None:
         """Count the settled rounds of an epoch, and remember what later ones know by it."""
-        n_left = 0
         if self._pool_count is not None:
-            n_left = len(left_to_draw(self._scene, epoch.survivors, self._undrawn))
             self._undrawn[[each.round.item for each in settled]] = False
-        self._count.add(epoch.survivors, settled, n_left)
+        self._count.add(epoch.survivors, settled)
         self._n_rounds += len(settled)
         self._n_free += sum(each.round.outputs.size == 1 and not each.round.to_ask for each in settled)
         self._n_answers += sum(answer is not None for _, answer in asked)

@@ -49,8 +49,8 @@ class Count(ABC):
     """The wealth of every pair from the rounds added so far."""
 
     @abstractmethod
-    def add(self, survivors: Sequence[int], settled: Sequence[Settled], n_left: int) -> None:
-        """The rounds of an epoch, in order; ``n_left`` items to draw from at its start."""
+    def add(self, survivors: Sequence[int], settled: Sequence[Settled]) -> None:
+        """The rounds of an epoch, in order."""
 
     @abstractmethod
     def _log_products(self, rivals: Sequence[int], leader: int, c: float) -> Floats:
@@ -91,7 +91,7 @@ class IndependentCount(Count):
         #: Rounds in which D = 0 for all.
         self._n_nil = 0
 
-    def add(self, survivors: Sequence[int], settled: Sequence[Settled], n_left: int) -> None:
+    def add(self, survivors: Sequence[int], settled: Sequence[Settled]) -> None:
         if len(survivors) < self._survivors.size:
             left = np.searchsorted(self._survivors, survivors)
             self._epochs = [replace(epoch, given=epoch.given[left], says=epoch.says[left]) for epoch in self._epochs]
@@ -159,39 +159,46 @@ def estimates(rounds: Sequence[Settled], abstaining_rival: float) -> tuple[Float
 
 
 class PoolCount(Count):
-    """Step 11: the items of a pool drawn without replacement, on which it is known who is right."""
+    """Step 11: the items of a pool drawn without replacement, on which it is known who is right.
 
-    def __init__(self, n_models: int, n_items: int) -> None:
-        self._n_models, self._n_items = n_models, n_items
-        self._epochs: list[tuple[NDArray[np.int8], int]] = []
+    ``said`` (N, n) is what the models say on the pool.
+    """
 
-    def add(self, survivors: Sequence[int], settled: Sequence[Settled], n_left: int) -> None:
-        right = np.zeros((self._n_models, len(settled)), dtype=np.int8)
-        for place, each in enumerate(settled):
+    def __init__(self, said: Ints) -> None:
+        self._said = said
+        self._items: list[int] = []
+        #: For each item drawn, which models are right; those that did not survive until then count no more.
+        self._right: list[NDArray[np.bool_]] = []
+
+    def add(self, survivors: Sequence[int], settled: Sequence[Settled]) -> None:
+        for each in settled:
+            right = np.zeros(self._said.shape[0], dtype=np.bool_)
             if not each.round.is_nil:
-                right[list(survivors), place] = (each.round.outputs == each.found)[each.round.output_of]
-        self._epochs.append((right, n_left))
+                right[list(survivors)] = (each.round.outputs == each.found)[each.round.output_of]
+            self._items.append(each.round.item)
+            self._right.append(right)
 
     def sums(self, rivals: Sequence[int], leader: int) -> Ints:
         """S: by how many of the items drawn each rival is ahead of the leader; shape (n_rivals,)."""
-        total = np.zeros(len(rivals), dtype=np.int64)
-        for right, _ in self._epochs:
-            total += right[list(rivals)].sum(axis=1, dtype=np.int64) - int(right[leader].sum(dtype=np.int64))
+        right = np.array(self._right, dtype=np.int64).reshape(-1, self._said.shape[0])
+        total: Ints = right[:, list(rivals)].sum(axis=0) - right[:, leader].sum()
         return total
 
     def _log_products(self, rivals: Sequence[int], leader: int, c: float) -> Floats:
-        total = np.zeros((len(rivals), BETS.size))
-        S = np.zeros((len(rivals), 1))
-        for right, n_left in self._epochs:
-            D = right[list(rivals)].astype(np.float64) - right[leader]
-            before = S + D.cumsum(axis=1) - D
-            n_undrawn = n_left - np.arange(D.shape[1])
-            least_mean = (self._n_items * c - before) / n_undrawn
-            # 1 - c_t at c = 0. Where it is not positive only D = 1 from here on could save the claim: any bet will do.
-            room = 1 + before / n_undrawn
-            bet = BETS / np.where(room > 0, room, 1.0)[..., None]
-            loss = bet * (D - least_mean)[..., None]
-            impossible = (least_mean > 1)[..., None]
-            total += np.where(impossible, np.inf, np.log1p(-np.where(impossible, 0.0, loss))).sum(axis=1)
-            S = S + D.sum(axis=1, keepdims=True)
-        return total
+        return np.array([self._log_product(rival, leader, self._said.shape[1] * c) for rival in rivals])
+
+    def _log_product(self, rival: int, leader: int, least_sum: float) -> Floats:
+        """Over the rounds on whose item the two differ, as if nothing else had been drawn; ``least_sum`` is n c."""
+        differ = self._said[rival] != self._said[leader]
+        rounds = np.flatnonzero(differ[self._items])
+        D = np.array([int(self._right[i][rival]) - int(self._right[i][leader]) for i in rounds], dtype=np.float64)
+        n_undrawn = differ.sum() - np.arange(D.size + 1)
+        before = np.concatenate([[0.0], np.cumsum(D)])
+        if (least_sum - before > n_undrawn).any():
+            return np.full(BETS.size, np.inf)
+        before, n_undrawn = before[:-1], n_undrawn[:-1]
+        # 1 - c_t at c = 0. Where it is not positive only D = 1 from here on could save the claim: any bet will do.
+        room = 1 + before / n_undrawn
+        bet = BETS / np.where(room > 0, room, 1.0)[:, None]
+        product: Floats = np.log1p(-bet * (D - (least_sum - before) / n_undrawn)[:, None]).sum(axis=0)
+        return product

@@ -6,11 +6,13 @@ with the learner that drew the run first, so that each can be held against the o
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import expit
 
 from onebit.errors import InvalidInputError, check_fraction
 from onebit.randomness import RoundStream, generator
@@ -23,10 +25,11 @@ Floats = NDArray[np.float64]
 LOOKED_AT_PER_MODEL, MOST_LOOKED_AT, LOOKED_AT_PART = 4, 256, 10
 #: Rounds of follow-up with two labels or more: the first so many are checked, and this share of the others.
 FIRST_CHECKED, CHECKED_SHARE = 30, 0.02
-#: The guess about a label is this share of the share of survivors that say it.
-GUESS = 0.8
-#: Masses that differ by less are equal in the order of follow-up questions, however they were added up.
-MASS_DECIMALS = 12
+#: Step 2, guesses: what is added to a share before its log-odds are taken, the least and the most, the most of all
+#: guesses about one item together, and their decimals.
+SHARE_MARGIN, LEAST_GUESS, MOST_GUESS, MOST_TOGETHER, DECIMALS = 0.01, 0.005, 0.97, 0.98, 6
+#: Step 2, the law: what is added to the variance of a guess, and the least probability that an item is asked about.
+LEAST_VARIANCE, LEAST_ASKED = 0.02, 0.15
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +91,8 @@ class Round:
     """One drawn example: what had to be asked about it, in order; None asks for the label itself.
 
     ``outputs`` (L,) are what survivors say there, rising, -1 for an abstention; ``output_of`` (V,) is the place in it
-    of each survivor's. In one-shot, ``q`` (L,) is the probability with which each is asked, 0 if it cannot be,
+    of each survivor's. In one-shot, ``q`` (L,) is the probability with which each is asked (in all: that the item is
+    asked about, and that it is this label), 0 if it cannot be,
     ``guess`` (L,) the guess about it, and ``known`` (L,) is 1 where it has been accepted before. In the other protocols
     they are 0. ``is_nil`` says that survivors agree, so that all their differences are 0.
 
@@ -217,33 +221,51 @@ def _items(contest: Contest, epoch: EpochRecord, undrawn: NDArray[np.bool_], u0:
     return items
 
 
+def _guesses(contest: Contest, epoch: EpochRecord, item: int, outputs: Ints, places: Sequence[int]) -> Floats:
+    """Step 2: how likely each output is right by the record; 0 for those whose places are not among ``places``."""
+    trust = np.array(epoch.trust)
+    says = contest.said[list(contest.distinct), item]
+    has_answer = [a for place, a in enumerate(outputs.tolist()) if place not in places]
+    total = trust[(says >= 0) & ~np.isin(says, has_answer)].sum()
+    share = np.array([trust[says == a].sum() / total if total > 0 else 0.0 for a in outputs[list(places)]])
+    log_odds = np.log((share + SHARE_MARGIN) / (1 - share + SHARE_MARGIN))
+    of_leader = outputs[list(places)] == contest.said[epoch.leader, item]
+    one, own, top, leader = epoch.guess
+    right = expit(one + own * log_odds + top * log_odds.max(initial=-np.inf) + leader * of_leader)
+    right = np.clip(right, LEAST_GUESS, MOST_GUESS)
+    guess = np.zeros(outputs.size)
+    guess[list(places)] = np.round(right * min(1.0, MOST_TOGETHER / max(right.sum(), MOST_TOGETHER)), DECIMALS)
+    return guess
+
+
 def _one_shot(contest: Contest, epoch: EpochRecord, item: int, says: Ints, z: dict[int, bool], u: Floats) -> Round:
     """A round on which survivors differ, asked about at most once; ``z`` holds the known answers about the item."""
-    outputs, output_of, n_saying = np.unique(says, return_inverse=True, return_counts=True)
-    can_be_asked = {a: place for place, a in enumerate(outputs.tolist()) if a >= 0 and a not in z}
+    outputs, output_of = np.unique(says, return_inverse=True)
+    places = [place for place, a in enumerate(outputs.tolist()) if a >= 0 and a not in z]
     q, guess = np.zeros((2, outputs.size))
     known = np.array([float(z.get(a, False)) for a in outputs.tolist()])
-    if not can_be_asked:
+    if not places:
         return Round(item, (), outputs, output_of, q, guess, known)
-    # The mixture's models whose label can be asked, in the order recorded, with the mass up to and including each.
-    ladder: list[tuple[int, float]] = []
-    total = 0.0
-    mass = np.zeros(outputs.size)
-    for model, probability in epoch.mixture:
-        label = int(contest.said[model, item])
-        if label in can_be_asked:
-            total += probability
-            mass[can_be_asked[label]] += probability
-            ladder.append((label, total))
-    places = list(can_be_asked.values())
+    if not any(z.values()):
+        guess = _guesses(contest, epoch, item, outputs, places)
+    score = [
+        math.sqrt(_relevance(contest, epoch, item, int(outputs[k])) * (guess[k] * (1 - guess[k]) + LEAST_VARIANCE))
+        for k in places
+    ]
+    total = sum(score)
     gamma = epoch.gamma if total > 0 else 1.0
-    q[places] = (1 - gamma) * mass[places] / (total or 1.0) + gamma / len(places)
-    guess[places] = 0.0 if any(z.values()) else GUESS * n_saying[places] / n_saying[places].sum()
-    if u[3] < gamma:
-        asked = list(can_be_asked)[int(u[1] * len(places))]
-    else:
-        asked = next((label for label, up_to in ladder if up_to > u[2] * total), ladder[-1][0])
-    return Round(item, (asked,), outputs, output_of, q, guess, known)
+    law = [(1 - gamma) * (s / total if total > 0 else 0.0) + gamma / len(places) for s in score]
+    p = min(max(total / epoch.sure_from, LEAST_ASKED), 1.0) if epoch.sure_from > 0 else 1.0
+    q[places] = np.array(law) * p
+    up_to = np.cumsum(law)
+    chosen = int(outputs[places[min(int((up_to <= u[1] * up_to[-1]).sum()), len(places) - 1)]])
+    return Round(item, (chosen,) if u[2] < p else (), outputs, output_of, q, guess, known)
+
+
+def _relevance(contest: Contest, epoch: EpochRecord, item: int, label: int) -> float:
+    """Step 2: what the rivals need whose difference to the leader the label enters."""
+    is_leaders = contest.said[epoch.leader, item] == label
+    return sum(need for rival, need in epoch.mixture if (contest.said[rival, item] == label) != is_leaders)
 
 
 def _exact(contest: Contest, epoch: EpochRecord, item: int, says: Ints, is_nil: bool) -> Round:
@@ -253,12 +275,10 @@ def _exact(contest: Contest, epoch: EpochRecord, item: int, says: Ints, is_nil: 
     if contest.setting.passive or (contest.setting.protocol == "labels" and not is_nil):
         to_ask = (None,)
     elif contest.setting.protocol == "follow-up" and not is_nil:
-        mass = dict.fromkeys(outputs.tolist(), 0.0)
-        for model, probability in epoch.mixture:
-            mass[int(contest.said[model, item])] += probability
-        votes = dict(zip(outputs.tolist(), n_saying.tolist(), strict=True))
-        order = sorted(mass, key=lambda a: (-round(mass[a], MASS_DECIMALS), -votes[a], a))
-        to_ask = tuple(a for a in order if a >= 0)
+        places = [place for place, a in enumerate(outputs.tolist()) if a >= 0]
+        guess = _guesses(contest, epoch, item, outputs, places)
+        order = sorted(places, key=lambda k: (-guess[k], -n_saying[k], k))
+        to_ask = tuple(outputs[order].tolist())
     zero = np.zeros(outputs.size)
     # Only where the last label of all is among those that may be asked can it be known without being asked.
     n_all = contest.n_labels if contest.setting.exhaustive and len(to_ask) == contest.n_labels else 0

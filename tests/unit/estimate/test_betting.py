@@ -25,6 +25,7 @@ from onebit.estimate.betting import (
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
+Ints = NDArray[np.int64]
 seeds = st.integers(0, 10**6)
 thresholds = st.sampled_from([0.0, 0.01, 0.3, 1.0])
 #: As the document has it, step 3.
@@ -135,48 +136,48 @@ def plain_wealth(epochs: list[Epoch], h: int, g: int, c: float) -> float:
     return total / BETS.size
 
 
-def plain_pool_wealth(epochs: list[tuple[Bools, int]], n_items: int, h: int, g: int, c: float) -> float:
-    """Without replacement, step 11: factors 1 - bet (D - c_t), c_t = (n c - S) / U, the bet by c_t at c = 0."""
-    total = 0.0
-    for stake in BETS.tolist():
-        product, S = 1.0, 0
-        for right, n_left in epochs:
-            for t in range(right.shape[1]):
-                c_t, c_t_at_0 = (n_items * c - S) / (n_left - t), -S / (n_left - t)
-                bet = stake / (1 - c_t_at_0) if c_t_at_0 < 1 else stake
-                D = int(right[h, t]) - int(right[g, t])
-                if c_t > 1:
-                    product = math.inf
-                else:
-                    factor = 1 - bet * (D - c_t)
-                    assert factor > 0
-                    product *= factor
-                S += D
-        total += product
-    return total / BETS.size
+def plain_pool_wealth(pool: RandomPool, h: int, g: int, c: float) -> float:
+    """Step 11 of the document, for a pair and a threshold: only items on which the two differ."""
+    n_items, left = pool.said.shape[1], int((pool.said[h] != pool.said[g]).sum())
+    products, S = np.ones(BETS.size), 0
+    for items, right in pool.epochs:
+        for t, item in enumerate(items.tolist()):
+            if pool.said[h, item] == pool.said[g, item]:
+                continue
+            c_t, c_t_at_0 = (n_items * c - S) / left, -S / left
+            bet = BETS / (1 - c_t_at_0) if c_t_at_0 < 1 else BETS
+            D = int(right[h, t]) - int(right[g, t])
+            factors = 1 - bet * (D - c_t)
+            assert c_t > 1 or (factors > 0).all()
+            products = np.full(BETS.size, math.inf) if c_t > 1 else products * factors
+            S, left = S + D, left - 1
+    return math.inf if n_items * c - S > left else float(products.mean())
 
 
-def pool_epochs(rng: np.random.Generator, n_hypotheses: int) -> tuple[list[tuple[Bools, int]], int]:
-    """Epochs that draw from ever fewer items, some left out between epochs, as survivors shrink; and the pool's size.
+@dataclass(frozen=True, eq=False)
+class RandomPool:
+    """What hypotheses say on a pool (N, n), and epochs: items in the order drawn, with who is right there (N, k)."""
 
-    Hypotheses differ much in accuracy, so that some pairs come to c_t >= 1.
-    """
+    said: Ints
+    epochs: list[tuple[Ints, Bools]]
+
+    def wealth(self, n_epochs: int | None = None) -> PoolWealth:
+        wealth = PoolWealth(self.said)
+        for items, right in self.epochs[:n_epochs]:
+            wealth.add(items, right)
+        return wealth
+
+
+def random_pool(rng: np.random.Generator, n_hypotheses: int) -> RandomPool:
+    """Hypotheses that differ much in accuracy, so that some pairs come to c_t >= 1, and agree on some items."""
     n_items = int(rng.integers(4, 30))
-    accuracy = rng.uniform(0, 1, (n_hypotheses, 1))
-    epochs: list[tuple[Bools, int]] = []
-    left = n_items
-    while left > 0 and len(epochs) < 4:
-        n_rounds = int(rng.integers(1, left + 1))
-        epochs.append((rng.random((n_hypotheses, n_rounds)) < accuracy, left))
-        left -= n_rounds + int(rng.integers(0, 3))
-    return epochs, n_items
-
-
-def filled_pool(epochs: list[tuple[Bools, int]], n_hypotheses: int, n_items: int) -> PoolWealth:
-    wealth = PoolWealth(n_hypotheses, n_items)
-    for right, n_left in epochs:
-        wealth.add(right, n_left)
-    return wealth
+    truth = rng.integers(0, 3, n_items)
+    is_right = rng.random((n_hypotheses, n_items)) < rng.uniform(0, 1, (n_hypotheses, 1))
+    said = np.where(is_right, truth, (truth + rng.integers(1, 3, is_right.shape)) % 3)
+    order = rng.permutation(n_items)[: rng.integers(1, n_items + 1)]
+    cuts = np.sort(rng.integers(0, order.size + 1, 3))
+    epochs = [(items, said[:, items] == truth[items]) for items in np.split(order, cuts)]
+    return RandomPool(said, epochs)
 
 
 def test_the_bets_are_those_of_the_document() -> None:
@@ -198,10 +199,10 @@ def test_independent_wealth_is_the_product_written_out(seed: int, c: float) -> N
 
 @given(seeds, thresholds)
 def test_pool_wealth_is_the_product_written_out(seed: int, c: float) -> None:
-    epochs, n_items = pool_epochs(np.random.default_rng(seed), 4)
-    wealth = filled_pool(epochs, 4, n_items)
+    pool = random_pool(np.random.default_rng(seed), 4)
+    wealth = pool.wealth()
     for leader in range(4):
-        expected = [plain_pool_wealth(epochs, n_items, h, leader, c) for h in range(4)]
+        expected = [plain_pool_wealth(pool, h, leader, c) for h in range(4)]
         assert np.exp(wealth.log_wealth(leader, c)) == pytest.approx(expected, rel=1e-9)
 
 
@@ -225,13 +226,14 @@ def test_the_random_pools_meet_every_case() -> None:
     """c_t above 1, and room for no bet at c = 0, occur among the pools above; else the test would not see them."""
     above = no_room = 0
     for seed in range(60):
-        epochs, n_items = pool_epochs(np.random.default_rng(seed), 4)
-        above += bool(np.isinf(filled_pool(epochs, 4, n_items).log_wealth(0, 0.3)).any())
-        S = 0
-        for right, n_left in epochs:
-            for t, D in enumerate((right[1].astype(int) - right[0].astype(int)).tolist()):
-                no_room += n_left - t <= -S
-                S += D
+        pool = random_pool(np.random.default_rng(seed), 4)
+        above += bool(np.isinf(pool.wealth().log_wealth(0, 0.3)).any())
+        S, differ = 0, pool.said[1] != pool.said[0]
+        left = int(differ.sum())
+        for items, right in pool.epochs:
+            for item, D in zip(items.tolist(), (right[1].astype(int) - right[0].astype(int)).tolist(), strict=True):
+                no_room += differ[item] and left <= -S
+                S, left = S + D, left - int(differ[item])
     assert above > 10
     assert no_room > 10
 
@@ -275,11 +277,12 @@ def test_no_factor_is_below_a_tenth(seed: int) -> None:
 def test_a_pool_round_never_takes_more_than_the_cap(seed: int) -> None:
     rng = np.random.default_rng(seed)
     c = float(rng.choice([0.0, 0.05, 0.4]))
-    pooled, n_items = pool_epochs(rng, 3)
-    wealth, before = PoolWealth(3, n_items), np.zeros(3)
-    for right, n_left in pooled:
-        for t in range(right.shape[1]):
-            wealth.add(right[:, [t]], n_left - t)
+    pooled = random_pool(rng, 3)
+    wealth = pooled.wealth(0)
+    before = wealth.log_wealth(0, c)
+    for items, right in pooled.epochs:
+        for t in range(items.size):
+            wealth.add(items[[t]], right[:, [t]])
             after = wealth.log_wealth(0, c)
             assert not np.isnan(after).any()
             assert (after >= before + math.log(1 - CAP) - 1e-12).all()
@@ -325,9 +328,9 @@ def test_estimates_and_moments_are_those_of_x(seed: int) -> None:
 
 @given(seeds)
 def test_moments_of_a_pool(seed: int) -> None:
-    epochs, n_items = pool_epochs(np.random.default_rng(seed), 3)
-    total, squares = filled_pool(epochs, 3, n_items).moments(2)
-    right = np.concatenate([each for each, _ in epochs], axis=1).astype(int)
+    pool = random_pool(np.random.default_rng(seed), 3)
+    total, squares = pool.wealth().moments(2)
+    right = np.concatenate([each for _, each in pool.epochs], axis=1).astype(int)
     assert total.tolist() == (right - right[2]).sum(axis=1).tolist()
     assert squares.tolist() == (right != right[2]).sum(axis=1).tolist()
 
@@ -338,15 +341,15 @@ def test_kept_thresholds_go_on_where_they_were(seed: int, pool: bool) -> None:
     rng = np.random.default_rng(seed)
     wealth: Wealth
     if pool:
-        pooled, n_items = pool_epochs(rng, 3)
-        wealth, n_epochs = PoolWealth(3, n_items), len(pooled)
+        pooled = random_pool(rng, 3)
+        wealth, n_epochs = pooled.wealth(0), len(pooled.epochs)
     else:
         epochs = random_epochs(rng, 3)
         wealth, n_epochs = IndependentWealth(3), len(epochs)
     for n in range(1, n_epochs + 1):
         if isinstance(wealth, PoolWealth):
-            wealth.add(*pooled[n - 1])
-            new: Wealth = filled_pool(pooled[:n], 3, n_items)
+            wealth.add(*pooled.epochs[n - 1])
+            new: Wealth = pooled.wealth(n)
         else:
             assert isinstance(wealth, IndependentWealth)
             wealth.add(as_rounds(epochs[n - 1], 3))
@@ -376,11 +379,7 @@ def test_only_what_is_kept_takes_memory() -> None:
 def test_wealth_grows_with_the_threshold(seed: int, pool: bool) -> None:
     rng = np.random.default_rng(seed)
     wealth: Wealth
-    if pool:
-        pooled, n_items = pool_epochs(rng, 4)
-        wealth = filled_pool(pooled, 4, n_items)
-    else:
-        wealth = filled(random_epochs(rng, 4), 4)
+    wealth = random_pool(rng, 4).wealth() if pool else filled(random_epochs(rng, 4), 4)
     levels = np.stack([wealth.log_wealth(0, c) for c in np.linspace(0, 1, 21)])
     assert (levels[1:] >= levels[:-1] - 1e-12).all()
 
@@ -393,14 +392,18 @@ def test_rounds_without_a_difference_add_the_threshold() -> None:
 
 
 def test_before_the_first_round_all_wealth_is_one() -> None:
-    for wealth in (IndependentWealth(3), PoolWealth(3, 10)):
-        assert wealth.log_wealth(1, 0.3) == pytest.approx(0, abs=1e-14)
+    for wealth in (IndependentWealth(3), PoolWealth(np.repeat([[0], [1], [2]], 10, axis=1))):
+        assert wealth.log_wealth(1, 0.3)[[0, 2]] == pytest.approx(0, abs=1e-14)
 
 
 def test_a_gap_that_the_pool_has_no_room_for_is_impossible() -> None:
-    """Ten items, five drawn, all tied: "ahead by 0.6" would need six of the five left."""
-    wealth = PoolWealth(2, 10)
-    wealth.add(np.ones((2, 5), dtype=np.bool_), 10)
-    wealth.add(np.ones((2, 1), dtype=np.bool_), 5)
+    """The two differ on eight of ten items; three of these are drawn, all tied: "ahead by .6" needs six of five."""
+    said = np.array([[0] * 10, [1] * 8 + [0] * 2])
+    wealth = PoolWealth(said)
+    assert wealth.log_wealth(0, 0.81)[1] == np.inf
+    wealth.add(np.array([0, 8, 1]), np.zeros((2, 3), dtype=np.bool_))
+    assert wealth.log_wealth(0, 0.6)[1] < np.inf
+    wealth.add(np.array([2]), np.zeros((2, 1), dtype=np.bool_))
     assert wealth.log_wealth(0, 0.6)[1] == np.inf
     assert wealth.log_wealth(0, 0.5)[1] < np.inf
+    assert wealth.n_differ(0).tolist() == [0, 5]

@@ -9,8 +9,7 @@ import pytest
 from tests.unit.study.runs import N_LABELS, ONE_SHOT, PREDICTIONS, RUNS, created, fresh, truth_of
 
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, OnebitError, UnknownQuestionError
-from onebit.learners.certified import CertifiedLearner
-from onebit.learners.certified.planning import GAMMA, Exploration, Scene
+from onebit.learners.certified import CertifiedLearner, constants
 from onebit.log.events import Answered, Asked, Closed, EpochBegan, Event, Finished, LogError, Undone
 from onebit.log.recorder import Recorder, replay
 from onebit.records import Answer, EpochRecord, Question, RunStatus, Status
@@ -88,11 +87,9 @@ def test_a_log_stays_good_where_plans_come_out_otherwise(run: str, monkeypatch: 
     """On another machine, whose solver differs in the last bit, or after plans were improved."""
     live, log = recorded(run, 40)
 
-    def otherwise(scene: Scene, leader: int) -> Exploration:
-        return Exploration(np.array([leader]), np.ones(1), 0.25)
-
-    monkeypatch.setattr("onebit.learners.certified.learner.plan_exploration", otherwise)
-    monkeypatch.setattr("onebit.learners.certified.learner.EPOCH_SHARE", 0.9)
+    monkeypatch.setattr(constants, "PRIOR_COEFFICIENTS", (0.5, 0.5, 0.5, 0.5))
+    monkeypatch.setattr(constants, "PRIOR_WEIGHT", 1e6)
+    monkeypatch.setattr(constants, "EPOCH_SHARE", 0.9)
     again = replay(log, fresh(RUNS[run][1]).learner)
     assert again.digest() == live.digest()
     # From here on it is the new plan that is followed.
@@ -104,7 +101,9 @@ def test_a_log_stays_good_where_plans_come_out_otherwise(run: str, monkeypatch: 
     while len(learner.epochs) == n_logged and isinstance(asked := again.ask(1), tuple):
         for question in asked:
             tell(again, question.id, truth_of(selection, question))
-    assert [record.gamma for record in learner.epochs[n_logged - 1 :]] == [GAMMA, 0.25]
+    logged, followed = learner.epochs[n_logged - 1 :]
+    assert logged.guess != pytest.approx((0.5,) * 4, abs=1e-3)
+    assert followed.guess == pytest.approx((0.5,) * 4, abs=1e-3)
 
 
 def test_a_plan_that_was_changed_is_noticed() -> None:
@@ -116,7 +115,7 @@ def test_a_plan_that_was_changed_is_noticed() -> None:
     for record, said in (
         (replace(began.record, gamma=0.5), "the log has"),
         (replace(began.record, mixture=((0, 1.0),), survivors=(1, 7)), "does not belong"),
-        (replace(began.record, mixture=((99, 1.0),)), "models that do not survive"),
+        (replace(began.record, mixture=((99, 1.0),)), "rivals that do not survive"),
         (replace(began.record, leader=0), "an epoch comes out otherwise"),
     ):
         changed = [*log]

@@ -217,9 +217,10 @@ def two_ends(rows: Rows) -> Rows:
     return [*rows[:end], false, *rows[end:]]
 
 
-def halved_masses(rows: Rows) -> Rows:
+def quartered_needs(rows: Rows) -> Rows:
+    # Roots of these are halves, so that proportions stay the same to the last bit.
     epoch = of_kind(rows, "epoch")[0]
-    epoch["mixture"] = [[model, mass / 2] for model, mass in epoch["mixture"]]
+    epoch["mixture"] = [[model, need / 4] for model, need in epoch["mixture"]]
     return rows
 
 
@@ -305,7 +306,7 @@ SELECTION: dict[str, Edit] = {
     ),
     "a plan has fewer rounds": Edit(setting("epoch", -1, "n_rounds", to=5)),
     "a plan has another mixture": Edit(setting("epoch", 0, "mixture", to=[[4, 1.0]])),
-    "a plan has half the masses": Edit(halved_masses, only_by_digest="only their proportions are used"),
+    "a plan has a quarter of the needs": Edit(quartered_needs, only_by_digest="only their proportions are used"),
     "a plan has another gamma": Edit(setting("epoch", 0, "gamma", to=0.69)),
     "a question has another propensity": Edit(setting("asked", 3, "propensity", to=0.123)),
     "a question is about another item": Edit(

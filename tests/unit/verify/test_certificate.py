@@ -285,6 +285,15 @@ def test_counts_gamma_mixture_and_order_of_records_are_checked(log: Log) -> None
         replace(epoch, number=0),
     ):
         assert "epoch 1:" in log.verdict(epochs=[log.epochs[0], broken, *log.epochs[2:]]).problems[0]
+    if log.setting.protocol != "labels":
+        for broken in (
+            replace(epoch, trust=epoch.trust[1:]),
+            replace(epoch, trust=(-1.0, *epoch.trust[1:])),
+            replace(epoch, guess=()),
+            replace(epoch, guess=(math.nan, *epoch.guess[1:])),
+            replace(epoch, sure_from=-1.0),
+        ):
+            assert "epoch 1:" in log.verdict(epochs=[log.epochs[0], broken, *log.epochs[2:]]).problems[0]
     assert not log.verdict(closings=log.closings[:-2]).ok
     assert "budget" in log.verdict(setting=replace(log.setting, budget=30)).problems[0]
 
@@ -352,28 +361,55 @@ def test_a_stream_is_looked_at_first() -> None:
     order = generator(3, "stream order").permutation(100)
     assert scene.n_looked_at == 10
     np.testing.assert_array_equal(scene.said, predictions[:, order])
-    epoch = EpochRecord(0, 0, 90, 0, scene.distinct, ((0, 1.0),), 1.0)
+    epoch = EpochRecord(0, 0, 90, 0, scene.distinct, ((1, 1.0),), 1.0, (1.0,) * 8, (0.0,) * 4)
     assert [each.item for each in redraw(scene, epoch, np.ones(100, dtype=bool), Known(), 0)] == list(range(10, 100))
 
 
-def one_shot_round(known: Known, gamma: float = 0.5) -> Round:
-    """The first round of four models on one item, which say 2, 0, 2 and abstain."""
+#: The guess is then (share + .01) / 1.02, and all of them are scaled so that they add up to .98.
+BY_SHARE = (0.0, 1.0, 0.0, 0.0)
+#: Of the labels 0 and 2 in ``one_shot_round``.
+GUESSES = [round(0.98 * (share + 0.01) / 1.02, 6) for share in (1 / 3, 2 / 3)]
+
+
+def one_shot_round(known: Known, gamma: float = 0.5, sure_from: float = 0.0) -> Round:
+    """The first round of four models on one item, which say 2, 0, 2 and abstain; the first leads."""
     scene = contest(Setting(0.1, seed=1), np.array([[2], [0], [2], [-1]]), 3)
     # Equal on the table as they are, the first and third would be one model.
     scene = replace(scene, distinct=(0, 1, 2, 3))
-    epoch = EpochRecord(0, 0, 1, 0, (0, 1, 2, 3), ((3, 0.5), (1, 0.1), (0, 0.4)), gamma)
+    rivals = ((3, 0.1), (1, 0.4), (2, 1.0))
+    epoch = EpochRecord(0, 0, 1, 0, (0, 1, 2, 3), rivals, gamma, (1.0, 1.0, 1.0, 9.0), BY_SHARE, sure_from)
     return redraw(scene, epoch, np.ones(1, dtype=bool), known, 0)[0]
 
 
+def scores_by_hand() -> list[float]:
+    """Label 0 is for the rival that says it; label 2, the leader's, for the two that do not."""
+    return [math.sqrt(R * (m * (1 - m) + 0.02)) for R, m in zip((0.4, 0.5), GUESSES, strict=True)]
+
+
 def test_propensities_and_guesses_by_hand() -> None:
-    drawn = one_shot_round(Known())
+    drawn, scores = one_shot_round(Known()), scores_by_hand()
     assert drawn.outputs.tolist() == [-1, 0, 2]
-    np.testing.assert_allclose(drawn.q, [0, 0.5 * 0.2 + 0.25, 0.5 * 0.8 + 0.25])
-    np.testing.assert_allclose(drawn.guess, [0, 0.8 / 3, 1.6 / 3])
-    _, u1, u2, u3 = RoundStream(1, "rounds").uniforms(0, 1)[0]
-    expected = (0, 2)[int(u1 * 2)] if u3 < 0.5 else (0 if u2 * 0.5 < 0.1 else 2)
-    assert drawn.to_ask == (expected,)
-    assert one_shot_round(Known(), gamma=1e-12).to_ask == ((0 if u2 * 0.5 < 0.1 else 2),)
+    law = [0.5 * score / sum(scores) + 0.25 for score in scores]
+    np.testing.assert_allclose(drawn.q, [0, *law])
+    np.testing.assert_allclose(drawn.guess, [0, *GUESSES])
+    _, u1, u2, _ = RoundStream(1, "rounds").uniforms(0, 1)[0]
+    assert drawn.to_ask == ((0 if u1 < law[0] else 2),)
+    # Half as high as it must be to be asked about in any case, and so low that the least probability applies.
+    for sure_from, p in ((2 * sum(scores), 0.5), (100.0, 0.15)):
+        drawn = one_shot_round(Known(), sure_from=sure_from)
+        np.testing.assert_allclose(drawn.q, [0, law[0] * p, law[1] * p])
+        assert bool(drawn.to_ask) == (u2 < p)
+
+
+def test_trust_and_the_leader_move_the_guess() -> None:
+    predictions = np.array([[0], [1], [1], [2]])
+    scene = replace(contest(Setting(0.1, seed=1), predictions, 3), distinct=(0, 1, 2, 3))
+    epoch = EpochRecord(0, 0, 1, 0, (0, 1), ((1, 1.0),), 1.0, (2.0, 0.5, 0.5, 1.0), (-1.0, 0.5, -0.25, 1.0))
+    drawn = redraw(scene, epoch, np.ones(1, dtype=bool), Known(), 0)[0]
+    # Shares 2/4 and 1/4; label 2 is given by nobody who survives, but takes its quarter.
+    own = [math.log((share + 0.01) / (1 - share + 0.01)) for share in (0.5, 0.25)]
+    scores = [-1 + 0.5 * own[0] - 0.25 * own[0] + 1, -1 + 0.5 * own[1] - 0.25 * own[0]]
+    np.testing.assert_allclose(drawn.guess, [1 / (1 + math.exp(-score)) for score in scores], atol=5e-7)
 
 
 def test_known_answers_are_not_asked_again() -> None:
@@ -392,7 +428,7 @@ def test_known_answers_are_not_asked_again() -> None:
 def test_items_without_replacement_and_labels_in_order() -> None:
     predictions = np.array([[0, 1, 2, 3, 0, 1], [0, 2, 1, 3, 1, 1], [0, 2, 0, 3, 2, 0]])
     scene = contest(Setting(0.1, protocol="follow-up", seed=2), predictions, 4)
-    epoch = EpochRecord(0, 0, 10, 0, (0, 1, 2), ((0, 0.3), (1, 0.7)), 0.5)
+    epoch = EpochRecord(0, 0, 10, 0, (0, 1, 2), (), 1.0, (0.3, 0.7, 0.2), BY_SHARE)
     undrawn = np.ones(6, dtype=bool)
     undrawn[5] = False
     left, expected = [1, 2, 4], []
@@ -404,13 +440,14 @@ def test_items_without_replacement_and_labels_in_order() -> None:
     rounds = redraw(scene, epoch, undrawn, Known(), 0)
     assert [each.item for each in rounds] == expected
     orders = {each.item: each.to_ask for each in rounds}
+    # By trust; on the last two items labels have 3, 7 and 2 tenths.
     assert orders == {1: (2, 1), 2: (1, 2, 0), 4: (1, 0, 2)}
 
 
-def test_equal_masses_go_by_votes_however_they_add_up() -> None:
+def test_equal_guesses_go_by_votes_however_they_add_up() -> None:
     predictions = np.array([[1], [1], [1], [0], [2]])
     scene = replace(contest(Setting(0.1, protocol="follow-up", seed=0), predictions, 3), distinct=(0, 1, 2, 3, 4))
-    epoch = EpochRecord(0, 0, 1, 0, (0, 1, 2, 3, 4), ((0, 0.1), (1, 0.1), (2, 0.1), (3, 0.3), (4, 0.4)), 0.5)
+    epoch = EpochRecord(0, 0, 1, 0, (0, 1, 2, 3, 4), (), 1.0, (0.1, 0.1, 0.1, 0.3, 0.4), BY_SHARE)
     assert sum([0.1, 0.1, 0.1]) != 0.3
     assert redraw(scene, epoch, np.ones(1, dtype=bool), Known(), 0)[0].to_ask == (2, 1, 0)
 
@@ -433,27 +470,26 @@ def test_estimates_are_unbiased_and_within_the_range_of_each_bet(right: tuple[in
 
 
 def test_wealth_of_independent_rounds_by_hand() -> None:
-    """A yes to label 2, asked with q = .65 and guessed at 1.6 / 3; the same with a can't tell; a known round."""
+    """A yes to label 2; the same with a can't tell; a round that asks nothing; a known round."""
     drawn = replace(one_shot_round(Known()), to_ask=(2,))
+    _, q_0, q_2 = drawn.q.tolist()
     known = Known({0: {0: False, 2: True}})
     count = IndependentCount(4, abstaining_rival=0.05)
-    rounds = [Settled(drawn, 2), Settled(drawn, None), Settled(one_shot_round(known), None)]
-    count.add((0, 1, 2, 3), rounds[:2], 0)
-    count.add((0, 1, 3), [replace_round(rounds[2], (0, 1, 3))], 0)
+    passed_over = Settled(replace(drawn, to_ask=()), None)
+    count.add((0, 1, 2, 3), [Settled(drawn, 2), Settled(drawn, None), passed_over])
+    count.add((0, 1, 3), [replace_round(Settled(one_shot_round(known), None), (0, 1, 3))])
     c = 0.1
     for h, x_known in ((1, 0.0), (3, 0.05)):
         products = []
         for bet in BETS:
-            most, odds = 0.9 / bet, 1 / 0.65 - 1
-            guess = min(1.6 / 3, (most - 1) / odds)
-            x_leader, x_without = guess + (1 - guess) / 0.65, guess - guess / 0.65
-            odds_of_0 = 1 / 0.35 - 1
-            raised = max(0.8 / 3, (1 / 0.35 - most) / odds_of_0)
-            x_rival = raised if h == 1 else 0.05
-            yes, not_yes = 1 - bet * (x_rival - x_leader - c), 1 - bet * (x_rival - x_without - c)
-            products.append(yes * not_yes * (1 - bet * (x_known - 1 - c)))
+            most = 0.9 / bet
+            lowered = min(GUESSES[1], (most - 1) / (1 / q_2 - 1))
+            raised = max(GUESSES[0], (1 / q_0 - most) / (1 / q_0 - 1)) if h == 1 else 0.05
+            x_leader = (lowered + (1 - lowered) / q_2, lowered - lowered / q_2, lowered)
+            factors = [1 - bet * (raised - x - c) for x in x_leader]
+            products.append(math.prod(factors) * (1 - bet * (x_known - 1 - c)))
         assert math.isclose(count.log_wealth([h], 0, c)[0], math.log(np.mean(products)), rel_tol=1e-12)
-    assert math.isclose(count.log_wealth([0], 0, c)[0], math.log(np.mean((1 + BETS * c) ** 3)), rel_tol=1e-12)
+    assert math.isclose(count.log_wealth([0], 0, c)[0], math.log(np.mean((1 + BETS * c) ** 4)), rel_tol=1e-12)
 
 
 def replace_round(settled: Settled, survivors: tuple[int, ...]) -> Settled:
@@ -461,21 +497,17 @@ def replace_round(settled: Settled, survivors: tuple[int, ...]) -> Settled:
     return replace(settled, round=replace(settled.round, output_of=settled.round.output_of[list(survivors)]))
 
 
-def pool_count(order: tuple[int, ...], right: Ints, n_left: int | None = None) -> PoolCount:
+def pool_count(order: tuple[int, ...], right: Ints) -> PoolCount:
     """The wealth from the items of a pool in this order, in two epochs; ``right`` (N, n).
 
-    ``n_left`` items are there to draw from at first, if more than are drawn.
+    Models say 1 where they are right and 0 elsewhere.
     """
-    n_left = len(order) if n_left is None else n_left
-    count = PoolCount(right.shape[0], right.shape[1])
-    settled = []
+    count = PoolCount(right)
     zero = np.zeros(2)
-    for item in order:
-        outputs, output_of = np.array([0, 1]), right[:, item]
-        settled.append(Settled(Round(item, (1,), outputs, output_of, zero, zero, zero), 1))
+    settled = [Settled(Round(item, (1,), np.array([0, 1]), right[:, item], zero, zero, zero), 1) for item in order]
     models = range(right.shape[0])
-    count.add(models, settled[:2], n_left)
-    count.add(models, settled[2:], n_left - 2)
+    count.add(models, settled[:2])
+    count.add(models, settled[2:])
     return count
 
 
@@ -486,7 +518,7 @@ def test_slack_lowers_the_threshold_and_the_bets() -> None:
     count = IndependentCount(4, abstaining_rival=0.05, slack=lambda leader: slack)
     plain = IndependentCount(4, abstaining_rival=0.05)
     for each in (count, plain):
-        each.add((0, 1, 2, 3), [Settled(drawn, 2), Settled(drawn, None)], 0)
+        each.add((0, 1, 2, 3), [Settled(drawn, 2), Settled(drawn, None)])
     as_rival, as_leader = estimates([Settled(drawn, 2), Settled(drawn, None)], 0.05)
     c = 0.1
     bets = BETS / 1.3
@@ -498,31 +530,36 @@ def test_slack_lowers_the_threshold_and_the_bets() -> None:
 
 
 def test_wealth_without_replacement_by_hand() -> None:
-    right = np.array([[1, 1, 0, 1], [0, 1, 1, 0]])
-    count = pool_count((0, 2, 3, 1), right)
-    n, c = 4, 0.2
-    product, S = np.ones(BETS.size), 0
-    for left, D in zip((4, 3, 2, 1), (-1, 1, -1, 0), strict=True):
-        bet = BETS / (1 + S / left)
-        product *= 1 - bet * (D - (n * c - S) / left)
+    """Items 1 and 4, on which the two agree, count for nothing: five are left on which they differ, then four."""
+    right = np.array([[1, 1, 0, 1, 0, 1, 1], [0, 1, 1, 0, 0, 0, 0]])
+    n, c, product, S = 7, 0.1, np.ones(BETS.size), 0
+    for left, D in zip((5, 4), (-1, 1), strict=True):
+        product *= 1 - BETS / (1 + S / left) * (D - (n * c - S) / left)
         S += D
-        if (n * c - S) > left - 1:
-            product[:] = np.inf
-            break
-    # After three items S is -1, and the last could not bring the sum to .8.
-    assert np.isinf(product).all()
-    assert np.isinf(count.log_wealth([1], 0, c)[0])
-    assert count.sums([0, 1], 0).tolist() == [0, -1]
+    count = pool_count((0, 1, 2, 4), right)
+    assert math.isclose(count.log_wealth([1], 0, c)[0], math.log(product.mean()), rel_tol=1e-12)
+    # With S at -2 and two left, a sum of .7 is still possible; with S at -2 and one left it is not.
+    assert np.isfinite(pool_count((0, 1, 3, 2), right).log_wealth([1], 0, c)[0])
+    assert np.isinf(pool_count((0, 2, 3, 5), right).log_wealth([1], 0, c)[0])
+    assert pool_count((0, 2, 3, 5), right).sums([0, 1], 0).tolist() == [0, -2]
+
+
+def test_models_that_hardly_differ_need_no_answers() -> None:
+    """They differ on one item of ten: neither is ahead by more than a tenth, whatever is right there."""
+    right = np.zeros((2, 10), dtype=np.int64)
+    right[0, 3] = 1
+    wealth = PoolCount(right).log_wealth([1], 0, 0.11)
+    assert np.isinf(wealth[0])
+    assert PoolCount(right).log_wealth([1], 0, 0.1)[0] == 0
 
 
 def test_the_bet_where_only_winning_throughout_could_save_the_claim() -> None:
-    right = np.array([[1, 1, 1, 0], [0, 0, 1, 1]])
-    # After two items S = -2 with two left: at c = 0 the claim needs D = 1 twice, and gets 0, or 1.
-    for last, product in ((2, 1 + BETS), (3, np.ones(BETS.size))):
-        count = pool_count((0, 1, last), right, n_left=4)
-        # Before the second item c_t = 1/3, so the bets are divided by 2/3, and D - c_t = -4/3.
-        expected = (1 + BETS) * (1 + 2 * BETS) * product
-        assert math.isclose(count.log_wealth([1], 0, 0.0)[0], math.log(expected.mean()), rel_tol=1e-12)
+    right = np.array([[1, 1, 0, 0, 1], [0, 0, 1, 1, 1]])
+    # After two items S = -2 with two left: at c = 0 the claim needs D = 1 twice, and gets it once.
+    count = pool_count((0, 1, 2), right)
+    # Before the second item c_t = 1/3, so the bets are divided by 2/3, and D - c_t = -4/3. Then c_t = 1 = D.
+    expected = (1 + BETS) * (1 + 2 * BETS)
+    assert math.isclose(count.log_wealth([1], 0, 0.0)[0], math.log(expected.mean()), rel_tol=1e-12)
 
 
 def test_wealth_without_replacement_is_at_most_one_in_the_mean() -> None:

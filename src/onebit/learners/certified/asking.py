@@ -7,9 +7,8 @@ from collections import deque
 import numpy as np
 
 from onebit.errors import UnknownQuestionError
-from onebit.learners.certified.epoch import Drawn, Epoch, OneShot
+from onebit.learners.certified.epoch import Choices, Drawn, Epoch, OneShot
 from onebit.learners.certified.outputs import Floats, Ints, contested
-from onebit.learners.certified.planning import Exploration
 from onebit.learners.certified.scripts import Ask, Given, OneQuestion, Script, TheLabelItself, UntilAYes
 from onebit.records import Question
 
@@ -109,17 +108,17 @@ def labels_themselves(number: int, drawn: Drawn, survivors: Ints, passive: bool)
     return asking
 
 
-def until_a_yes(
-    number: int, drawn: Drawn, survivors: Ints, exploration: Exploration, checks: Floats, n_labels: int | None
-) -> Asking:
+def until_a_yes(number: int, drawn: Drawn, of: Choices, checks: Floats, n_labels: int | None) -> Asking:
     """Follow-up. ``checks`` (m,) has the uniform number of each round that is checked, NaN for the others.
 
     ``n_labels`` is given where the labels are exhaustive.
     """
-    said = drawn.said[survivors]
-    costs = contested(said)
-    asking = Asking(Epoch(number, drawn, costs, None))
-    for place in np.flatnonzero(costs).tolist():
+    costs = np.zeros(drawn.items.size, dtype=np.bool_)
+    costs[of.places] = True
+    asking = Asking(Epoch(number, drawn, costs, None, of))
+    label, first = of.outputs.label[of.in_order()], of.outputs.first
+    for i, place in enumerate(of.places.tolist()):
         check = None if np.isnan(checks[place]) else float(checks[place])
-        asking.add(place, UntilAYes(tuple(exploration.in_order(said[:, place])), check, n_labels))
+        labels = tuple(a for a in label[first[i] : first[i + 1]].tolist() if a >= 0)
+        asking.add(place, UntilAYes(labels, check, n_labels))
     return asking

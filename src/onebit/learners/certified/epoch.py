@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from onebit.estimate.betting import Rounds
-from onebit.learners.certified.outputs import Bools, Floats, Ints, Outputs, Predictions, contested, guesses
-from onebit.learners.certified.planning import Exploration
+from onebit.learners.certified.guesses import Guess
+from onebit.learners.certified.law import Law, draw
+from onebit.learners.certified.outputs import Bools, Floats, Ints, Outputs, Predictions, contested
 from onebit.learners.certified.scripts import Settled
 from onebit.records import Answer
 
@@ -53,27 +54,31 @@ class KnownAnswers:
         return score
 
 
-class OneShot:
-    """One question in each contested round: which outputs there are, which may be asked, and which is.
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What an epoch found out about labels: their ``features`` (m, n_features), who ``gave`` them (N, m), the verdict.
 
-    Everything but ``asked`` is fixed before it is drawn what to ask; docs/certificate.md, steps 2, 9 and 14.
+    ``right`` (m,) says whether a label was accepted.
     """
 
-    def __init__(
-        self,
-        drawn: Drawn,
-        survivors: Ints,
-        exploration: Exploration,
-        known: KnownAnswers,
-        uniform: Floats,
-        f_yes: float = 0.0,
-    ) -> None:
-        #: The rounds that may tell survivors apart, as places in the epoch.
+    features: Floats
+    right: Bools
+    gave: Bools
+
+
+class Choices:
+    """The labels that may be asked in the contested rounds of an epoch, and the guesses about them.
+
+    Everything here is fixed before anything is asked. ``places`` are the rounds that may tell survivors apart;
+    ``unknown`` says which of their ``outputs`` have no answer yet, ``is_right`` (n_outputs,) is 1 where it was a yes.
+    """
+
+    def __init__(self, drawn: Drawn, survivors: Ints, leader: int, guess: Guess, known: KnownAnswers) -> None:
         self.places = np.flatnonzero(contested(drawn.said[survivors]))
         self.outputs = Outputs.of(drawn.said[np.ix_(survivors, self.places)])
-        self._survivors = survivors
-        unknown = self.outputs.label >= 0
-        is_right = np.zeros(unknown.size)
+        self.unknown = self.outputs.label >= 0
+        self.is_right = np.zeros(self.unknown.size)
+        self._said = drawn.said[:, self.places]
         settled = np.zeros(self.places.size, dtype=np.bool_)
         for i, item in enumerate(drawn.items[self.places].tolist()):
             answers = known.of(item)
@@ -81,12 +86,46 @@ class OneShot:
             if answers:
                 for output in range(self.outputs.first[i], self.outputs.first[i + 1]):
                     if (label := int(self.outputs.label[output])) in answers:
-                        unknown[output], is_right[output] = False, answers[label]
-        self._q = exploration.propensity(self.outputs, unknown)
+                        self.unknown[output], self.is_right[output] = False, answers[label]
+        self._features = guess.features(self.outputs, self._said, leader, self.unknown)
         # Where a right label is known, the others are hardly right as well.
-        self._guess = np.where(settled[self.outputs.example], 0, guesses(self.outputs, unknown)) + is_right
-        self._for_rival = self._guess + f_yes * (self.outputs.label < 0)
-        self.asked = exploration.draw(self.outputs, unknown, uniform[self.places])
+        self.guess = np.where(settled[self.outputs.example], 0.0, guess.of(self._features, self.outputs, self.unknown))
+
+    def found(self, outputs: Ints, right: Bools) -> Found:
+        """That these ``outputs`` (m,) are right or not."""
+        gave = self._said[:, self.outputs.example[outputs]] == self.outputs.label[outputs]
+        return Found(self._features[outputs], right, gave)
+
+    def found_by_label(self, outcome: Ints) -> Found:
+        """What is known of all labels of the first rounds, whose right label is ``outcome``, -1 for none."""
+        n = self.outputs.first[np.searchsorted(self.places, outcome.size)]
+        outputs = np.flatnonzero(self.outputs.label[:n] >= 0)
+        label = outcome[self.places[self.outputs.example[outputs]]]
+        return self.found(outputs, self.outputs.label[outputs] == label)
+
+    def in_order(self) -> Ints:
+        """All outputs, example by example: the likeliest first, then by falling votes, then by rising label."""
+        order: Ints = np.lexsort((self.outputs.label, -self.outputs.votes, -self.guess, self.outputs.example))
+        return order
+
+
+class OneShot:
+    """At most one question in each contested round: with which probability each output is asked, and which is.
+
+    Everything but ``asked`` is fixed before it is drawn what to ask; docs/certificate.md, steps 2, 9 and 14.
+    """
+
+    def __init__(self, of: Choices, survivors: Ints, law: Law, uniform: Floats, f_yes: float = 0.0) -> None:
+        self._of, self._survivors = of, survivors
+        self.places, self.outputs = of.places, of.outputs
+        label, example = law.of(of.outputs, of.unknown, of.guess)
+        self._q = np.where(of.unknown, label * example[of.outputs.example], 1.0)
+        self._guess = of.guess + of.is_right
+        self._for_rival = self._guess + f_yes * (of.outputs.label < 0)
+        scores = of.outputs.per_example(law.scores(of.outputs, of.unknown, of.guess))
+        #: S of the rounds in which something can be asked.
+        self.scores = scores[example > 0]
+        self.asked: Ints = draw(of.outputs.first, label, example, uniform[of.places])
 
     @property
     def label(self) -> Ints:
@@ -97,6 +136,11 @@ class OneShot:
     def propensity(self) -> Floats:
         """That of the label to ask."""
         return np.where(self.asked >= 0, self._q[self.outputs.first[:-1] + self.asked], 1.0)
+
+    def found(self, outcome: Ints) -> Found:
+        """What the rounds that ended with ``outcome`` found."""
+        asked = np.flatnonzero(self.asked[: np.searchsorted(self.places, outcome.size)] >= 0)
+        return self._of.found(self.outputs.first[asked] + self.asked[asked], outcome[self.places[asked]] == 1)
 
     def rounds(self, outcome: Ints, n_hypotheses: int) -> Rounds:
         """The rounds that ended with ``outcome``: 1 for yes, 0 for anything else. Shape (n_rounds,)."""
@@ -140,8 +184,10 @@ class Epoch:
     The ``outcome`` of a round is that of its script (``scripts.py``), and -1 where nothing was asked.
     """
 
-    def __init__(self, number: int, drawn: Drawn, costs: Bools, one_shot: OneShot | None) -> None:
-        self.number, self.drawn, self.one_shot = number, drawn, one_shot
+    def __init__(
+        self, number: int, drawn: Drawn, costs: Bools, one_shot: OneShot | None, choices: Choices | None = None
+    ) -> None:
+        self.number, self.drawn, self.one_shot, self._choices = number, drawn, one_shot, choices
         n = drawn.items.size
         self.unsettled = int(costs.sum())
         self.is_settled = ~costs
@@ -173,12 +219,9 @@ class Epoch:
         n = self.settled_prefix().size
         return [self._checked[place] for place in sorted(self._checked) if place < n]
 
-    def confirmed(self, outcome: Ints) -> tuple[Predictions, Ints, Floats]:
-        """The rounds among the first whose label was found: what hypotheses say (N, m), the label, its propensity."""
-        if self.one_shot is None:
-            places = np.flatnonzero(outcome >= 0)
-            label = outcome[places]
-        else:
-            places = np.flatnonzero(outcome == 1)
-            label = self.one_shot.label[np.searchsorted(self.one_shot.places, places)]
-        return self.drawn.said[:, places], label, self.propensity[places]
+    def found(self) -> Found | None:
+        """What that beginning found out about labels; None where the label itself was asked for."""
+        outcome = self.settled_prefix()
+        if self.one_shot is not None:
+            return self.one_shot.found(outcome)
+        return None if self._choices is None else self._choices.found_by_label(outcome)

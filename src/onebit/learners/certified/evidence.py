@@ -15,13 +15,10 @@ import numpy as np
 
 from onebit.estimate.betting import IndependentWealth, PoolWealth, Wealth
 from onebit.hypotheses.finite import FiniteClass
+from onebit.learners.certified import constants
 from onebit.learners.certified.epoch import Drawn, Epoch, exact_rounds
 from onebit.learners.certified.outputs import Floats, Ints, Predictions, contested
 from onebit.learners.items import ItemSource
-
-#: Examples of a stream that are looked at before the first round: so many for each hypothesis, the most, and one in so
-#: many of all, so that most are left to be asked about.
-LOOKED_AT_EACH, LOOKED_AT_MOST, LOOKED_AT_PART = 4, 256, 10
 
 
 class Evidence(ABC):
@@ -55,6 +52,10 @@ class Evidence(ABC):
         """How many items are left to draw from, where each is drawn once; at 0 all differences are known exactly."""
         return None
 
+    def n_unseen(self, n_rounds: int) -> int | None:
+        """How many examples come after ``n_rounds`` rounds; None where there is no end to them, or it is unknown."""
+        return None
+
 
 class IndependentEvidence(Evidence):
     """Independent draws from a stream, or with replacement from a pool on which hypotheses say ``pool_said``.
@@ -74,14 +75,21 @@ class IndependentEvidence(Evidence):
         self._wealth = IndependentWealth(rows.size, slack)
         self.wealth = self._wealth
         self.score = np.zeros(rows.size)
+        self._n_looked_at = 0
 
     def look(self) -> Predictions:
         if self._pool_said is not None:
             return self._pool_said
-        n_looked_at = min(LOOKED_AT_MOST, LOOKED_AT_EACH * self._rows.size)
+        n_looked_at = min(constants.LOOKED_AT_MOST, constants.LOOKED_AT_EACH * self._rows.size)
         if self._items.size is not None:
-            n_looked_at = min(n_looked_at, self._items.size // LOOKED_AT_PART)
+            n_looked_at = min(n_looked_at, self._items.size // constants.LOOKED_AT_PART)
+        self._n_looked_at = n_looked_at
         return self._take(self._items.draw(np.zeros(n_looked_at)))
+
+    def n_unseen(self, n_rounds: int) -> int | None:
+        if self._pool_said is not None or self._items.size is None:
+            return None
+        return self._items.size - self._n_looked_at - n_rounds
 
     def draw(self, survivors: Ints, uniform: Floats) -> Drawn:
         items = self._items.draw(uniform)
@@ -129,7 +137,7 @@ class PoolEvidence(Evidence):
         self._said = said
         self._passive = passive
         self._undrawn = np.ones(said.shape[1], dtype=np.bool_)
-        self._wealth = PoolWealth(*said.shape)
+        self._wealth = PoolWealth(said)
         self.wealth = self._wealth
         self.score = np.zeros(said.shape[0])
 
@@ -152,8 +160,9 @@ class PoolEvidence(Evidence):
         label = epoch.settled_prefix()
         said = epoch.drawn.said[:, : label.size]
         right = (said == label) & (label >= 0)
-        self._undrawn[epoch.drawn.items[: label.size]] = False
-        self._wealth.add(right, epoch.drawn.n_left)
+        items = epoch.drawn.items[: label.size]
+        self._undrawn[items] = False
+        self._wealth.add(items, right)
         self.score += right.sum(axis=1)
 
     def frozen(self) -> Evidence:

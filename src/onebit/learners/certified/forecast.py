@@ -12,17 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from onebit.learners.certified import constants
 from onebit.learners.certified.outputs import Floats
 from onebit.learners.certified.standing import Standing
 from onebit.records import Closing
-
-#: Epochs that a forecast needs.
-ENOUGH_EPOCHS = 3
-#: Standard errors that d is taken to be too high by, for the low end of the forecast, its middle and its high end. The
-#: slowest of many rivals looks slower than it is, so the middle is not at 0.
-TOO_HIGH = (1.0, 0.3, -0.5)
-#: Steps in which the items that are left in a pool are gone through.
-N_STEPS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +36,7 @@ def forecast(standing: Standing, closings: Sequence[Closing], c: float, n_items:
         return None
     if standing.is_over:
         return Forecast(0, 0, 0)
-    if len(closings) < ENOUGH_EPOCHS or closings[-1].n_rounds == 0:
+    if len(closings) < constants.ENOUGH_EPOCHS or closings[-1].n_rounds == 0:
         return None
     rivals = standing.survivors[standing.survivors != standing.leader]
     n_rounds = closings[-1].n_rounds
@@ -55,7 +48,7 @@ def forecast(standing: Standing, closings: Sequence[Closing], c: float, n_items:
     earlier = closings[2 * len(closings) // 3 - 1]
     price = (closings[-1].n_answers - earlier.n_answers) / max(n_rounds - earlier.n_rounds, 1)
     needed = []
-    for n_errors in TOO_HIGH:
+    for n_errors in constants.TOO_HIGH:
         ahead = np.maximum(n_errors * error - d, 0)
         if n_items is None:
             rounds = float((missing * 2 * V / (c + ahead) ** 2).max())
@@ -68,8 +61,8 @@ def forecast(standing: Standing, closings: Sequence[Closing], c: float, n_items:
 def _rounds_on_pool(missing: Floats, total: Floats, ahead: Floats, V: Floats, least: float, n_left: int) -> float:
     """Rounds without replacement, over which the mean gap that has to be excluded grows as items run out."""
     won = np.zeros_like(missing)
-    step = n_left / N_STEPS
-    for k in range(N_STEPS):
+    step = n_left / constants.N_STEPS
+    for k in range(constants.N_STEPS):
         mean = (least - total + ahead * k * step) / (n_left - k * step)
         won += step * (np.maximum(mean, 0) + ahead) ** 2 / (2 * V)
         if (won >= missing).all():

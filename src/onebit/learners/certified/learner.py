@@ -20,12 +20,14 @@ from onebit.estimate.delta import WEALTH_SHARE
 from onebit.estimate.verdicts import one_label_is_refuted
 from onebit.hypotheses.finite import FiniteClass
 from onebit.kernels.distinct import distinct_rows
+from onebit.learners.certified import constants
 from onebit.learners.certified.asking import Asking, labels_themselves, one_question_each, until_a_yes
-from onebit.learners.certified.epoch import KnownAnswers, OneShot
+from onebit.learners.certified.epoch import Choices, KnownAnswers, OneShot
 from onebit.learners.certified.evidence import Evidence, IndependentEvidence, PoolEvidence
 from onebit.learners.certified.forecast import Forecast, forecast
+from onebit.learners.certified.guesses import Experience, Guess
 from onebit.learners.certified.outputs import Floats, Ints, Predictions, contested, several_labels
-from onebit.learners.certified.planning import Confirmed, Exploration, as_logged, plan_exploration, scene_of_votes
+from onebit.learners.certified.planning import Plan, Scores, law_of_needs, law_of_nobody, needed_rounds, row_of_leader
 from onebit.learners.certified.standing import Known, Standing
 from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.certified.verdicts import PoolVerdicts
@@ -45,12 +47,6 @@ from onebit.records import (
     Setting,
     Status,
 )
-
-#: An epoch has this share of the rounds so far, and at least so many; exact rounds, which say more, may be fewer.
-EPOCH_SHARE = 0.03
-MIN_ROUNDS, MIN_EXACT_ROUNDS = 64, 8
-#: Follow-up checks its first so many rounds in which survivors give two labels or more, and then this share of them.
-FIRST_CHECKED, CHECKED_SHARE = 30, 0.02
 
 
 class CertifiedLearner(Learner[CertifiedResult]):
@@ -133,7 +129,9 @@ class CertifiedLearner(Learner[CertifiedResult]):
         self._foreseen: tuple[Standing | None, Forecast | None] = None, None
         #: The epoch under way.
         self._asking: Asking | None = None
-        self._confirmed = Confirmed()
+        #: What guesses learn from.
+        self._learned: Experience | None = None
+        self._scores = Scores()
         self._n_rounds = self._n_free = self._n_checks = self._n_contradicted = 0
         #: Rounds so far in which survivors gave two labels or more.
         self._n_with_two = 0
@@ -261,48 +259,64 @@ class CertifiedLearner(Learner[CertifiedResult]):
 
     def _begin(self, standing: Standing) -> None:
         exact = isinstance(self._evidence, PoolEvidence)
-        n_rounds = max(MIN_EXACT_ROUNDS if exact else MIN_ROUNDS, math.ceil(EPOCH_SHARE * self._n_rounds))
+        least = constants.MIN_EXACT_ROUNDS if exact else constants.MIN_ROUNDS
+        n_rounds = max(least, math.ceil(constants.EPOCH_SHARE * self._n_rounds))
         survivors, number = standing.survivors, len(self.epochs)
         names = self._first[survivors]
         given = self._given.get(number)
         if given is None:
-            exploration = self._explore(standing)
+            plan = self._plan(standing)
         else:
-            n_rounds, exploration = given.n_rounds, as_logged(given, names)
+            n_rounds, plan = given.n_rounds, Plan.of_record(given, names, row_of_leader(standing))
         uniform = self._uniforms.uniforms(self._n_rounds, n_rounds)
         drawn = self._evidence.draw(survivors, uniform[:, 0])
         if drawn.items.size == 0:
             self._status = RunStatus.EXHAUSTED
             return
-        mixture = zip(names[exploration.rows].tolist(), exploration.probabilities.tolist(), strict=True)
-        leader = int(self._first[standing.leader])
-        record = EpochRecord(
-            number, self._n_rounds, drawn.items.size, leader, tuple(names.tolist()), tuple(mixture), exploration.gamma
-        )
-        self.epochs.append(record)
+        self.epochs.append(self._record(plan, standing, drawn.items.size))
         uniform = uniform[: drawn.items.size]
         if self._protocol == "one-shot":
-            one_shot = OneShot(drawn, survivors, exploration, self._known, uniform[:, 1:], self._f_yes)
+            choices = Choices(drawn, survivors, plan.law.leader, plan.guess, self._known)
+            one_shot = OneShot(choices, survivors, plan.law, uniform[:, 1:], self._f_yes)
             self._asking = one_question_each(number, drawn, one_shot)
         elif self._protocol == "labels":
             self._asking = labels_themselves(number, drawn, survivors, self._passive)
         else:
             checks = self._checks(drawn.said[survivors], uniform)
-            self._asking = until_a_yes(number, drawn, survivors, exploration, checks, self._exhaustive_labels)
+            choices = Choices(drawn, survivors, plan.law.leader, plan.guess, KnownAnswers())
+            self._asking = until_a_yes(number, drawn, choices, checks, self._exhaustive_labels)
+
+    def _record(self, plan: Plan, standing: Standing, n_rounds: int) -> EpochRecord:
+        names, law = self._first[standing.survivors], plan.law
+        return EpochRecord(
+            number=len(self.epochs),
+            first_round=self._n_rounds,
+            n_rounds=n_rounds,
+            leader=int(self._first[standing.leader]),
+            survivors=tuple(names.tolist()),
+            mixture=tuple(zip(names[law.rivals].tolist(), law.needs.tolist(), strict=True)),
+            gamma=law.gamma,
+            trust=tuple(plan.guess.trust.tolist()),
+            guess=tuple(plan.guess.coefficients.tolist()),
+            sure_from=law.sure_from,
+        )
 
     def _checks(self, said: Predictions, uniform: Floats) -> Floats:
         """A uniform number for each round that is checked, NaN for the others; drawn before anything is asked."""
         with_two = several_labels(said)
         number = self._n_with_two + np.cumsum(with_two)
         self._n_with_two += int(with_two.sum())
-        chosen = with_two & ((number <= FIRST_CHECKED) | (uniform[:, 1] < CHECKED_SHARE))
+        chosen = with_two & ((number <= constants.FIRST_CHECKED) | (uniform[:, 1] < constants.CHECKED_SHARE))
         return np.where(chosen, uniform[:, 2], np.nan)
 
     def _close(self, asking: Asking, standing: Standing, if_not_over: RunStatus = RunStatus.RUNNING) -> None:
         epoch = asking.epoch
         self._evidence.add(epoch, standing.survivors)
         outcome = epoch.settled_prefix()
-        self._confirmed.add(*epoch.confirmed(outcome))
+        if (found := epoch.found()) is not None:
+            self._experience(standing).add(found.features, found.right, found.gave)
+        if epoch.one_shot is not None:
+            self._scores.add(epoch.one_shot.scores)
         self._n_rounds += outcome.size
         if not self._passive:
             agreed = ~contested(epoch.drawn.said[np.ix_(standing.survivors, np.arange(outcome.size))])
@@ -348,10 +362,18 @@ class CertifiedLearner(Learner[CertifiedResult]):
             return None
         return self._verdicts.all_known(self._known, survivors)
 
-    def _explore(self, standing: Standing) -> Exploration:
-        """The exploration for the next epoch, from the labels confirmed so far or, before, from the models' votes."""
-        leader = int(np.flatnonzero(standing.survivors == standing.leader)[0])
+    def _experience(self, standing: Standing) -> Experience:
+        if self._learned is None:
+            self._learned = Experience(standing.agreement / max(standing.looked_at.shape[1], 1))
+        return self._learned
+
+    def _plan(self, standing: Standing) -> Plan:
+        """The plan for the next epoch, by everything that was answered so far."""
         if self._protocol == "labels":
-            return Exploration(np.array([leader]), np.ones(1), 1.0)
-        scene = self._confirmed.scene(standing.survivors) or scene_of_votes(standing.looked_at[standing.survivors])
-        return plan_exploration(scene, leader)
+            return Plan(Guess(np.empty(0), np.empty(0)), law_of_nobody(standing))
+        guess = self._experience(standing).guess()
+        if self._protocol == "follow-up":
+            return Plan(guess, law_of_nobody(standing))
+        needed = needed_rounds(standing, self._n_rounds, self._eps)
+        n_unseen = self._evidence.n_unseen(self._n_rounds)
+        return Plan(guess, law_of_needs(standing, needed, self._scores.sure_from(), n_unseen))

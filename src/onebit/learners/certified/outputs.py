@@ -12,9 +12,6 @@ Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Predictions = NDArray[np.integer]
 
-#: How far the share of survivors that say a label is trusted as the probability that it is right.
-TRUST = 0.8
-
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
@@ -68,11 +65,6 @@ class Outputs:
         votes = np.where(among, self.votes, 0)
         shares: Floats = votes / np.maximum(self.per_example(votes), 1)[self.example]
         return shares
-
-
-def guesses(outputs: Outputs, unknown: Bools) -> Floats:
-    """How likely each output is right, for those whose answer is unknown; 0 for the others."""
-    return TRUST * outputs.shares(unknown)
 
 
 def plurality(said: Predictions) -> Ints:

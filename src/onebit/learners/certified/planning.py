@@ -1,4 +1,4 @@
-"""How the certified learner asks next: the mixture of least variance on what is known so far, and uniform guesses.
+"""What is fixed at the beginning of an epoch: what guesses are made with, and the law of the questions.
 
 Everything here may look at all past answers and at the votes of the models, since it is fixed before the next example
 is drawn. It decides how soon a run ends, never whether what it says is right.
@@ -12,135 +12,89 @@ from dataclasses import dataclass
 import numpy as np
 
 from onebit.errors import InvalidInputError
-from onebit.explore.corrective import Barrier, corrective_frank_wolfe
-from onebit.hypotheses.on_sample import PackedOnSample
-from onebit.kernels.bits import PackedTable
-from onebit.learners.certified.outputs import Bools, Floats, Ints, Outputs, Predictions, contested, plurality
+from onebit.learners.certified import constants
+from onebit.learners.certified.guesses import Guess
+from onebit.learners.certified.law import Law
+from onebit.learners.certified.outputs import Floats, Ints
+from onebit.learners.certified.standing import Standing
 from onebit.records import EpochRecord
 
-#: Share of uniform guesses. The mixture fits the samples it was found on; on new ones it misses labels, so that less
-#: than a half asks for more answers, whatever is predicted on the samples.
-GAMMA = 0.7
-#: Gap to which the mixture is solved: the variance it is off by is a thousandth.
-TOLERANCE = 1e-3
-#: Confirmed samples below which the votes of the models stand in for them, and the most that are planned with.
-ENOUGH_CONFIRMED, MOST_PLANNED = 50, 1000
-
 
 @dataclass(frozen=True, eq=False)
-class Scene:
-    """What is believed of the population: ``mass`` (m,) of examples with predictions ``said`` (V, m), ``label`` (m,).
+class Plan:
+    """The plan of an epoch, as it is recorded."""
 
-    V counts the survivors.
-    """
+    guess: Guess
+    law: Law
 
-    said: Predictions
-    label: Ints
-    mass: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Exploration:
-    """The law of the next questions: draw from ``probabilities`` over ``rows`` of the survivors, or uniformly.
-
-    A label a in A(x), those that survivors predict at x and whose answer is not known, is asked with probability
-    (1 - gamma) W(x, a) + gamma / |A(x)|, W being the mixture's mass among its rows with a label in A(x).
-    """
-
-    rows: Ints
-    probabilities: Floats
-    gamma: float
-
-    def propensity(self, outputs: Outputs, unknown: Bools) -> Floats:
-        """With what probability each output is asked; 1 for those that are not ``unknown``: they never are."""
-        mass = np.where(unknown, outputs.mass(self.rows, self.probabilities), 0)
-        total, n_unknown = outputs.per_example(mass)[outputs.example], outputs.per_example(unknown)[outputs.example]
-        # Where the mixture has no mass the guess is uniform, whatever gamma is.
-        gamma = np.where(total > 0, self.gamma, 1.0)
-        W = np.divide(mass, total, out=np.zeros_like(mass), where=total > 0)
-        return np.where(unknown, (1 - gamma) * W + gamma / np.maximum(n_unknown, 1), 1.0)
-
-    def draw(self, outputs: Outputs, unknown: Bools, uniform: Floats) -> Ints:
-        """The output to ask at each example, counted from 0 within it, or -1 where none is unknown.
-
-        ``uniform`` (m, 3) is the randomness.
-        """
-        if not unknown.any():
-            return np.full(outputs.first.size - 1, -1)
-        places, first = np.arange(outputs.first.size - 1), outputs.first
-        n_unknown = outputs.per_example(unknown).astype(np.int64)
-        # The unknown outputs of an example come after those of the examples before it; of them, the k-th.
-        k = np.cumsum(n_unknown) - n_unknown + (uniform[:, 0] * n_unknown).astype(np.int64)
-        guess = np.flatnonzero(unknown)[k.clip(max=unknown.sum() - 1)] - first[:-1]
-
-        spoken = outputs.code[self.rows]
-        ladder = (unknown[spoken + first[:-1]] * self.probabilities[:, None]).cumsum(axis=0)
-        height = np.minimum(uniform[:, 1] * ladder[-1], np.nextafter(ladder[-1], 0))
-        drawn = (ladder <= height).sum(axis=0).clip(max=self.rows.size - 1)
-        uniformly = (uniform[:, 2] < self.gamma) | (ladder[-1] == 0)
-        return np.where(n_unknown == 0, -1, np.where(uniformly, guess, spoken[drawn, places]))
-
-    def in_order(self, said: Predictions) -> list[int]:
-        """The labels that survivors give to one example, ``said`` (V,), in the order of the mixture's mass."""
-        labels, votes = np.unique(said[said >= 0], return_counts=True)
-        # Rounded, so that masses that are equal but for the order of summation count as equal.
-        mass = np.array([self.probabilities @ (said[self.rows] == label) for label in labels]).round(12)
-        order = np.lexsort((labels, -votes, -mass))
-        ordered: list[int] = labels[order].tolist()
-        return ordered
+    @classmethod
+    def of_record(cls, record: EpochRecord, names: Ints, leader: int) -> Plan:
+        """The plan of a log; ``names`` (V,) are the survivors' numbers in it, and ``leader`` is one of these rows."""
+        if not {name for name, _ in record.mixture} <= set(names.tolist()):
+            raise InvalidInputError(f"epoch {record.number} asks for rivals that do not survive until then")
+        row = {name: place for place, name in enumerate(names.tolist())}
+        rivals = np.array([row[name] for name, _ in record.mixture], dtype=np.int64)
+        needs = np.array([need for _, need in record.mixture], dtype=np.float64)
+        law = Law(leader, rivals, needs, record.gamma, record.sure_from)
+        return cls(Guess(np.array(record.trust), np.array(record.guess)), law)
 
 
-class Confirmed:
-    """The latest rounds whose right label was found."""
+class Scores:
+    """The scores S(x) of the rounds lately drawn, each by the law of its epoch."""
 
     def __init__(self) -> None:
-        self._batches: deque[tuple[Predictions, Ints, Floats]] = deque()
+        self._latest: deque[Floats] = deque()
         self._n = 0
 
-    def add(self, said: Predictions, label: Ints, propensity: Floats) -> None:
-        """What all hypotheses said (N, m), the right label and the propensity of finding it (m,)."""
-        self._batches.append((said, label, propensity))
-        self._n += label.size
-        while self._n - self._batches[0][1].size >= MOST_PLANNED:
-            self._n -= self._batches.popleft()[1].size
+    def add(self, scores: Floats) -> None:
+        self._latest.append(scores)
+        self._n += scores.size
+        while self._n - self._latest[0].size >= constants.MOST_SCORED:
+            self._n -= self._latest.popleft().size
 
-    def scene(self, survivors: Ints) -> Scene | None:
-        """The samples, each weighted by 1 / propensity; None if there are too few."""
-        if self._n < ENOUGH_CONFIRMED:
-            return None
-        said = np.concatenate([said[survivors] for said, _, _ in self._batches], axis=1)
-        mass = 1 / np.concatenate([propensity for _, _, propensity in self._batches])
-        return Scene(said, np.concatenate([label for _, label, _ in self._batches]), mass / mass.sum())
+    def sure_from(self) -> float:
+        """The score from which on an item is always asked about; 0 while there are too few to say."""
+        if self._n < constants.LEAST_SCORED:
+            return 0.0
+        return round(float(np.quantile(np.concatenate(self._latest), constants.SURE_QUANTILE)), constants.DECIMALS)
 
 
-def scene_of_votes(said: Predictions) -> Scene:
-    """Evenly spread contested columns of ``said`` (V, m), with the plurality of the rows for the right label."""
-    places = np.flatnonzero(contested(said))
-    places = places[np.linspace(0, places.size - 1, min(MOST_PLANNED, places.size)).astype(np.int64)]
-    return Scene(said[:, places], plurality(said[:, places]), np.full(places.size, 1 / max(places.size, 1)))
+def needed_rounds(standing: Standing, n_rounds: int, eps: float) -> Floats:
+    """Rounds in which each survivor is ruled out as one ahead of the leader by eps, roughly; 0 for the leader. (V,).
 
-
-def as_logged(record: EpochRecord, names: Ints) -> Exploration:
-    """The exploration of a log; ``names`` (V,) are the survivors' numbers in it."""
-    if not {name for name, _ in record.mixture} <= set(names.tolist()):
-        raise InvalidInputError(f"epoch {record.number} explores by models that do not survive until then")
-    rows = np.array([np.flatnonzero(names == name)[0] for name, _ in record.mixture], dtype=np.int64)
-    return Exploration(rows, np.array([mass for _, mass in record.mixture]), record.gamma)
-
-
-def plan_exploration(scene: Scene, leader: int) -> Exploration:
-    """The mixture of survivors that minimises the potential of the scene, with the floor gamma / |A(x)|.
-
-    The leader, a row of the scene, where nothing is known.
+    As in ``forecast.py``: with D of mean d and second moment V a round wins about (eps - d)^2 / 2V.
     """
-    used = contested(scene.said) & (scene.mass > 0) & (scene.label >= 0)
-    if not used.any():
-        return Exploration(np.array([leader]), np.ones(1), GAMMA)
-    said, label, mass = scene.said[:, used], scene.label[used], scene.mass[used]
-    table = PackedTable(said.shape[0])
-    table.append(said, np.arange(label.size), label)
-    names = np.arange(said.shape[0])
-    outputs = Outputs.of(said)
-    barrier = Barrier(mass / mass.sum(), GAMMA / outputs.per_example(outputs.label >= 0), GAMMA)
-    mixture = corrective_frank_wolfe(PackedOnSample(table, names, names), barrier, TOLERANCE).mixture
-    return Exploration(np.array(mixture.hypotheses), mixture.probabilities, GAMMA)
+    survivors = standing.survivors
+    if n_rounds == 0:
+        everybody: Floats = (survivors != standing.leader).astype(np.float64)
+        return everybody
+    total, squares = (sums[survivors] for sums in standing.moments())
+    d, V = total / n_rounds, np.maximum(squares, 1) / n_rounds
+    lag = np.maximum(-d - constants.TOO_LOW * np.sqrt(V / n_rounds), 0)
+    missing = np.maximum(standing.threshold[standing.leader] - standing.log_wealth(eps, keep=True)[survivors], 0)
+    needed: Floats = np.where(survivors == standing.leader, 0.0, missing * 2 * V / (eps + lag) ** 2)
+    return needed
+
+
+def row_of_leader(standing: Standing) -> int:
+    """The leader's place among the survivors."""
+    return int(np.flatnonzero(standing.survivors == standing.leader)[0])
+
+
+def law_of_needs(standing: Standing, needed: Floats, sure_from: float, n_left: int | None) -> Law:
+    """The law that serves those who need most; ``n_left`` examples are left, None if there is no end to them.
+
+    ``needed`` (V,) is that of ``needed_rounds``. To pass over items saves answers and takes more examples: where these
+    may run out first, every item is asked about.
+    """
+    leader = row_of_leader(standing)
+    rivals = np.flatnonzero(standing.survivors != standing.leader)
+    most = float(needed[rivals].max())
+    needs = np.maximum(needed[rivals] / most, constants.LEAST_NEED) if most > 0 else np.ones(rivals.size)
+    is_scarce = n_left is not None and most > n_left
+    return Law(leader, rivals, needs.round(constants.DECIMALS), constants.GAMMA, 0.0 if is_scarce else sure_from)
+
+
+def law_of_nobody(standing: Standing) -> Law:
+    """For protocols in which no label is drawn."""
+    return Law(row_of_leader(standing), np.empty(0, dtype=np.int64), np.empty(0), 1.0, 0.0)

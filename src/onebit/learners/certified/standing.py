@@ -13,13 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from onebit.estimate.delta import failure_per_leader
+from onebit.learners.certified import constants
 from onebit.learners.certified.evidence import Evidence
 from onebit.learners.certified.outputs import Bools, Floats, plurality
-
-#: On the way the certified eps is one of eps, eps * STEP, eps * STEP^2, ..., 1.
-STEP = 1.1
-#: Steps between 0 and the certified eps in which "ahead by at most" is told, and the certified eps in the end.
-FINE_STEPS = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,9 +51,9 @@ class Standing:
         self._known: Known | None = None
         self.is_suspended = False
         self._eps = eps
-        n_steps = math.ceil(math.log(1 / eps) / math.log(STEP))
+        n_steps = math.ceil(math.log(1 / eps) / math.log(constants.EPS_STEP))
         #: What the certified eps may be, and its place among them.
-        self._ladder = [*(eps * STEP**k for k in range(n_steps)), 1.0]
+        self._ladder = [*(eps * constants.EPS_STEP**k for k in range(n_steps)), 1.0]
         self._place = n_steps
         self._ahead: Floats | None = None
         self._frozen: Standing | None = None
@@ -160,7 +156,7 @@ class Standing:
 
     def _bounds_by_wealth(self) -> Floats:
         bound = np.full(self.survivors.size, self.certified_eps)
-        steps = np.linspace(0, self.certified_eps, FINE_STEPS, endpoint=False)[::-1]
+        steps = np.linspace(0, self.certified_eps, constants.FINE_STEPS, endpoint=False)[::-1]
         for c in steps if not self.is_suspended else ():
             shown = self._shown(c)[self.survivors]
             bound[shown] = np.minimum(bound[shown], c)

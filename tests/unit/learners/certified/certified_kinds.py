@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -14,7 +15,7 @@ from tests.problems import models_of_accuracy
 
 from onebit.hypotheses.finite import FiniteClass, PredictionTable
 from onebit.learners.certified import CertifiedLearner
-from onebit.learners.certified.evidence import LOOKED_AT_EACH, LOOKED_AT_MOST
+from onebit.learners.certified.constants import LOOKED_AT_EACH, LOOKED_AT_MOST
 from onebit.learners.contract import run
 from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.records import Answer, EpochRecord, Protocol, Question
@@ -117,3 +118,36 @@ def by_epoch(told: Told) -> dict[int, list[tuple[Any, ...]]]:
 
 def said_by(record: EpochRecord, example: int) -> list[int]:
     return [int(label) for label in TABLE[list(record.survivors), example]]
+
+
+def guesses_of(record: EpochRecord, example: int, A: list[int], answered: set[int]) -> dict[int, float]:
+    """Step 2: the guess about each label of A, where those ``answered`` have a verdict; equal rows are none here."""
+    weight: dict[int, float] = defaultdict(float)
+    answered = answered & set(said_by(record, example))
+    for trust, label in zip(record.trust, TABLE[:, example].tolist(), strict=True):
+        if label >= 0 and label not in answered:
+            weight[label] += trust
+    share = {a: weight[a] / sum(weight.values()) for a in A}
+    odds = {a: math.log((share[a] + 0.01) / (1 - share[a] + 0.01)) for a in A}
+    one, own, top, leader = record.guess
+    right = {}
+    for a in A:
+        score = one + own * odds[a] + top * max(odds.values()) + leader * (TABLE[record.leader, example] == a)
+        right[a] = min(max(1 / (1 + math.exp(-score)), 0.005), 0.97)
+    together = max(sum(right.values()), 0.98)
+    return {a: round(p * 0.98 / together, 6) for a, p in right.items()}
+
+
+def law_of(record: EpochRecord, example: int, A: list[int], verdicts: dict[int, Answer]) -> tuple[list[float], float]:
+    """Step 2: the probability of each label of A given that the item is asked about, and that of the item."""
+    guess = guesses_of(record, example, A, set(verdicts))
+    if Answer.YES in verdicts.values():
+        guess = dict.fromkeys(A, 0.0)
+    scores = []
+    for a in A:
+        is_leaders = TABLE[record.leader, example] == a
+        relevance = sum(need for row, need in record.mixture if (TABLE[row, example] == a) != is_leaders)
+        scores.append(math.sqrt(relevance * (guess[a] * (1 - guess[a]) + 0.02)))
+    law = [(1 - record.gamma) * score / sum(scores) + record.gamma / len(A) for score in scores]
+    p = min(max(sum(scores) / record.sure_from, 0.15), 1.0) if record.sure_from else 1.0
+    return law, p

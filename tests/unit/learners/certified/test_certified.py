@@ -23,6 +23,8 @@ from tests.unit.learners.certified.certified_kinds import (
     Told,
     every_kind,
     follow_up,
+    guesses_of,
+    law_of,
     one_shot,
     run_telling,
     run_until,
@@ -34,7 +36,7 @@ from onebit.errors import InvalidInputError
 from onebit.estimate.delta import failure_per_leader
 from onebit.estimate.verdicts import slack
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.certified import CertifiedLearner
+from onebit.learners.certified import CertifiedLearner, constants
 from onebit.learners.certified.evidence import IndependentEvidence
 from onebit.learners.certified.outputs import plurality
 from onebit.learners.contract import run
@@ -78,49 +80,46 @@ def test_questions_are_numbered_and_sound(kind: Kind) -> None:
             assert (q.label, q.propensity) == (None, 1.0)
             continue
         assert q.label is not None
-        A = {label for label in said if label >= 0} - set(known[q.epoch].get(q.item, {}))
+        verdicts = known[q.epoch].get(q.item, {})
+        A = sorted({label for label in said if label >= 0} - set(verdicts))
         assert q.label in A
-        law = law_of_label(record, kind.example(q), q.label, A) if kind.protocol == "one-shot" else 1.0
-        assert q.propensity == pytest.approx(law, rel=1e-12)
-
-
-def law_of_label(record: EpochRecord, example: int, label: int, A: set[int]) -> float:
-    """Step 2: (1 - gamma) W + gamma / |A|, W the mass of the mixture on the label among those with a label in A."""
-    mass: dict[int, float] = defaultdict(float)
-    for row, probability in record.mixture:
-        mass[int(TABLE[row, example])] += probability
-    speaking = sum(mass[each] for each in A)
-    W = mass[label] / speaking if speaking > 0 else 1 / len(A)
-    return (1 - record.gamma) * W + record.gamma / len(A)
+        propensity = 1.0
+        if kind.protocol == "one-shot":
+            law, p = law_of(record, kind.example(q), A, verdicts)
+            propensity = law[A.index(q.label)] * p
+        assert q.propensity == pytest.approx(propensity, rel=1e-9)
 
 
 @one_shot
 @pytest.mark.parametrize("rates", [{}, {"f_no": 0.1}], ids=["sure", "erring"])
-def test_one_shot_is_drawn_as_the_document_says(kind: Kind, rates: dict[str, Any]) -> None:
+def test_one_shot_is_drawn_as_the_document_says(
+    kind: Kind, rates: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Every question of a run, drawn again from the seed, the records of the epochs and the answers."""
+    monkeypatch.setattr(constants, "LEAST_SCORED", 1)
     learner = kind.learner(eps=0.05, **rates)
     told = run_telling(kind, learner)
     uniforms = RoundStream(1, "rounds")
     known = known_before(told, learner) if kind.pool else defaultdict(dict)
+    n_passed_over = 0
     for record in learner.epochs:
         u = uniforms.uniforms(record.first_round, record.n_rounds)
         expected: list[tuple[int, int]] = []
-        for i, (u0, u1, u2, u3) in enumerate(u.tolist()):
+        for i, (u0, u1, u2, _) in enumerate(u.tolist()):
             item = int(u0 * N_ITEMS) if kind.pool else N_LOOKED_AT + record.first_round + i
             example = item if kind.pool else int(EXAMPLES[item])
-            said = said_by(record, example)
-            A = sorted({label for label in said if label >= 0} - set(known[record.number].get(item, {})))
+            said, verdicts = said_by(record, example), known[record.number].get(item, {})
+            A = sorted({label for label in said if label >= 0} - set(verdicts))
             if len(set(said)) == 1 or not A:
                 continue
-            speaking = [(int(TABLE[row, example]), p) for row, p in record.mixture if TABLE[row, example] in A]
-            label = A[int(u1 * len(A))]
-            if u3 >= record.gamma and speaking:
-                cumulative = np.cumsum([p for _, p in speaking])
-                label = speaking[int(np.argmax(cumulative > u2 * cumulative[-1]))][0]
-            expected.append((item, label))
+            law, p = law_of(record, example, A, verdicts)
+            n_passed_over += u2 >= p
+            if u2 < p:
+                expected.append((item, A[int(np.argmax(np.cumsum(law) > u1 * sum(law)))]))
         # Each once, when it is first drawn, whether raters err or not.
         asked = [(q.item, q.label) for q, _ in told if q.epoch == record.number]
         assert asked == list(dict.fromkeys(expected))
+    assert n_passed_over > 0
 
 
 # What is known already
@@ -289,11 +288,10 @@ def test_follow_up_asks_until_yes(kind: Kind) -> None:
 
 
 def in_order(record: EpochRecord, example: int) -> list[int]:
-    """By the mixture's mass, then by the number of survivors, both falling, then by number."""
+    """By the guess, then by the number of survivors, both falling, then by number."""
     said = said_by(record, example)
-    mass = {a: sum(p for row, p in record.mixture if TABLE[row, example] == a) for a in said if a >= 0}
-    # Sums in another order may differ in the last bit.
-    return sorted(mass, key=lambda a: (-round(mass[a], 12), -said.count(a), a))
+    guess = guesses_of(record, example, sorted({a for a in said if a >= 0}), set())
+    return sorted(guess, key=lambda a: (-guess[a], -said.count(a), a))
 
 
 @pytest.mark.parametrize("kind", [k for k in KINDS.values() if k.pool and k.protocol != "one-shot"])
@@ -354,8 +352,9 @@ def test_records_of_epochs_and_closings(kind: Kind) -> None:
     for closing, record in zip(learner.closings, learner.epochs[1:], strict=False):
         assert record.first_round == closing.n_rounds
         assert (record.leader, record.survivors) == (closing.leader, closing.survivors)
-        assert {row for row, _ in record.mixture} <= set(record.survivors)
-        assert sum(p for _, p in record.mixture) == pytest.approx(1)
+        rivals = [row for row, _ in record.mixture]
+        assert rivals == ([h for h in record.survivors if h != record.leader] if kind.protocol == "one-shot" else [])
+        assert all(0 < need <= 1 for _, need in record.mixture)
     last, result = learner.closings[-1], learner.result
     assert (last.n_rounds, last.n_answers) == (result.n_rounds, result.n_answers)
     assert (last.leader, last.survivors) == (result.chosen, result.survivors)

@@ -36,9 +36,9 @@ from onebit.errors import InvalidInputError
 from onebit.estimate.betting import BETS
 from onebit.hypotheses.finite import ModelList, PredictionTable
 from onebit.learners.certified import CertifiedLearner
+from onebit.learners.certified.constants import FINE_STEPS
 from onebit.learners.certified.epoch import Epoch
 from onebit.learners.certified.evidence import IndependentEvidence, PoolEvidence
-from onebit.learners.certified.standing import FINE_STEPS
 from onebit.learners.contract import run
 from onebit.learners.items import Pool, Stream
 from onebit.raters import SimulatedRater
@@ -122,7 +122,7 @@ class Recorded:
 
 
 @every_kind
-@pytest.mark.parametrize("budget", [1, 10, 37])
+@pytest.mark.parametrize("budget", [1, 10, 30])
 def test_a_budget_ends_the_run_without_success(kind: Kind, budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """What enters the wealth is a beginning of what would have, in the order drawn; never a selection."""
     recorded = Recorded(monkeypatch)

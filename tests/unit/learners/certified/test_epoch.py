@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from onebit.estimate.betting import Rounds
-from onebit.learners.certified.epoch import Drawn, Epoch, KnownAnswers, OneShot, exact_rounds
-from onebit.learners.certified.outputs import TRUST
-from onebit.learners.certified.planning import Exploration
+from onebit.learners.certified.epoch import Choices, Drawn, Epoch, KnownAnswers, OneShot, exact_rounds
+from onebit.learners.certified.guesses import Guess
+from onebit.learners.certified.law import Law
 from onebit.learners.certified.scripts import Settled
 from onebit.records import Answer
 
@@ -17,7 +17,10 @@ Ints = NDArray[np.int64]
 #: Five models on six items; row 3 does not survive. Survivors agree on item 2.
 SAID = np.array([[0, 1, 2, 0, 0, -1], [1, 1, 2, -1, 0, 1], [1, 0, 2, 0, 1, 2], [3, 3, 3, 3, 3, 3], [2, 1, 2, 0, 1, 1]])
 SURVIVORS = np.array([0, 1, 2, 4])
-UNIFORM = Exploration(np.array([0]), np.ones(1), 1.0)
+#: The first survivor leads, and every label is asked about as often as any other.
+UNIFORM = Law(0, np.array([1, 2, 3]), np.ones(3), 1.0, 0.0)
+#: The guess is (share of the survivors' votes + .01) / 1.02, and all of them are scaled to add up to .98.
+BY_SHARE = Guess(np.array([1.0, 1.0, 1.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0, 0.0]))
 #: The lowest label that may be asked is asked in every round.
 LOWEST = np.zeros((8, 3))
 
@@ -34,7 +37,16 @@ def known(*answers: tuple[int, int, Answer]) -> KnownAnswers:
 
 
 def one_shot(on: Drawn, answers: KnownAnswers, f_yes: float = 0.0) -> OneShot:
-    return OneShot(on, SURVIVORS, UNIFORM, answers, LOWEST[: on.items.size], f_yes)
+    return OneShot(choices(on, answers), SURVIVORS, UNIFORM, LOWEST[: on.items.size], f_yes)
+
+
+def choices(on: Drawn, answers: KnownAnswers) -> Choices:
+    return Choices(on, SURVIVORS, 0, BY_SHARE, answers)
+
+
+def guessed(*shares: float) -> list[float]:
+    plain = [min((share + 0.01) / 1.02, 0.97) for share in shares]
+    return [0.98 / max(sum(plain), 0.98) * guess for guess in plain]
 
 
 def outputs_of(rounds: Rounds, i: int) -> list[tuple[float, float, float]]:
@@ -54,10 +66,10 @@ def test_only_rounds_that_tell_survivors_apart_are_asked_about() -> None:
 def test_guesses_are_shares_of_the_votes() -> None:
     """Item 0: labels 0, 1, 2 with 1, 2, 1 votes. Item 5: an abstention, and labels 1, 2 with 2 and 1 of 3 votes."""
     rounds = one_shot(drawn(0, 5), known()).rounds(np.array([1, 0]), 5)
-    assert outputs_of(rounds, 0) == [pytest.approx((1 / 3, TRUST * v / 4, TRUST * v / 4)) for v in (1, 2, 1)]
+    assert outputs_of(rounds, 0) == [pytest.approx((1 / 3, m, m), abs=1e-6) for m in guessed(1 / 4, 2 / 4, 1 / 4)]
     assert outputs_of(rounds, 1) == [
         (1.0, 0.0, 0.0),
-        *(pytest.approx((1 / 2, TRUST * v / 3, TRUST * v / 3)) for v in (2, 1)),
+        *(pytest.approx((1 / 2, m, m), abs=1e-6) for m in guessed(2 / 3, 1 / 3)),
     ]
     assert rounds.asked.tolist() == [0, 1]
     assert rounds.z.tolist() == [1, 0]
@@ -73,7 +85,7 @@ def test_a_known_label_is_its_answer_and_is_not_asked() -> None:
     rounds = asked.rounds(np.array([0]), 5)
     assert outputs_of(rounds, 0) == [
         (1.0, 0.0, 0.0),
-        *(pytest.approx((1 / 2, TRUST * v / 3, TRUST * v / 3)) for v in (2, 1)),
+        *(pytest.approx((1 / 2, m, m), abs=1e-6) for m in guessed(2 / 3, 1 / 3)),
     ]
 
 
@@ -109,7 +121,33 @@ def test_an_item_at_which_a_rater_cant_tell_is_asked_about_other_labels() -> Non
 def test_only_a_rival_has_credit_for_an_abstention() -> None:
     rounds = one_shot(drawn(3), known(), f_yes=0.25).rounds(np.array([0]), 5)
     assert outputs_of(rounds, 0)[0] == (1.0, 0.25, 0.0)
-    assert outputs_of(rounds, 0)[1] == pytest.approx((1.0, TRUST, TRUST))
+    assert outputs_of(rounds, 0)[1] == pytest.approx((1.0, 0.97, 0.97))
+
+
+def test_what_was_found_is_for_those_asked_and_for_all_models() -> None:
+    """Two rounds of one-shot: label 0 of item 0 is wrong, label 1 of item 5 right; the model that went counts too."""
+    asked = one_shot(drawn(0, 2, 5), known())
+    found = asked.found(np.array([0, -1, 1]))
+    assert found.right.tolist() == [False, True]
+    assert found.gave.T.tolist() == [[True, False, False, False, False], [False, True, False, False, True]]
+    assert found.features.shape == (2, 4)
+    assert asked.found(np.array([0, -1])).right.tolist() == [False]
+
+
+def test_where_the_label_was_found_all_others_are_wrong() -> None:
+    """Labels 0, 1, 2 of item 0, of which 1 was found; labels 1 and 2 of item 5, of which none was."""
+    on = drawn(0, 2, 5)
+    epoch = Epoch(0, on, np.array([True, False, True]), None, choices(on, known()))
+    for place, label in ((0, 1), (2, -1)):
+        epoch.settle(place, Settled(label))
+    found = epoch.found()
+    assert found is not None
+    assert found.right.tolist() == [False, True, False, False, False]
+
+
+def test_labels_are_ordered_by_guess_votes_and_number() -> None:
+    of = choices(drawn(0, 5), known())
+    assert of.outputs.label[of.in_order()].tolist() == [1, 0, 2, 1, 2, -1]
 
 
 def test_a_beginning_of_an_epoch_is_its_first_rounds() -> None:

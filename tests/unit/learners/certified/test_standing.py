@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from onebit.estimate.betting import IndependentWealth
 from onebit.estimate.delta import failure_per_leader
+from onebit.learners.certified.constants import EPS_STEP, FINE_STEPS
 from onebit.learners.certified.evidence import IndependentEvidence
-from onebit.learners.certified.standing import FINE_STEPS, STEP, Known, Standing
+from onebit.learners.certified.standing import Known, Standing
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -103,14 +104,14 @@ def test_nobody_goes_below_the_threshold_and_the_leader_never() -> None:
 
 
 def test_the_certified_eps_is_the_least_step_that_is_shown() -> None:
-    """It comes from eps, eps * STEP, ...; shown at its value for all rivals, and a step below not for all."""
+    """It comes from eps, eps * EPS_STEP, ...; shown at its value for all rivals, and a step below not for all."""
     evidence = made_up([0, 1, -3, 2])
     found = standing(evidence)
     found.update(None)
     least = (found.threshold[0] + 3) / 100
-    assert least <= found.certified_eps < least * STEP
-    assert math.log(found.certified_eps / EPS) / math.log(STEP) == pytest.approx(
-        round(math.log(found.certified_eps / EPS) / math.log(STEP))
+    assert least <= found.certified_eps < least * EPS_STEP
+    assert math.log(found.certified_eps / EPS) / math.log(EPS_STEP) == pytest.approx(
+        round(math.log(found.certified_eps / EPS) / math.log(EPS_STEP))
     )
 
 
@@ -143,7 +144,7 @@ def test_another_leader_may_have_less_to_show() -> None:
     found.update(None)
     assert found.leader == 1
     least = (found.threshold[1] + 90) / 1000
-    assert before < least <= found.certified_eps < least * STEP
+    assert before < least <= found.certified_eps < least * EPS_STEP
 
 
 def test_of_thresholds_only_those_in_use_are_kept() -> None:
@@ -204,7 +205,7 @@ def test_with_raters_who_err_more_must_be_shown() -> None:
     sure, erring = standing(made_up([0, 1, -3, 2])), standing(made_up([0, 1, -3, 2]), transfer=0.5)
     for each in (sure, erring):
         each.update(None)
-    assert erring.certified_eps == pytest.approx(2 * sure.certified_eps, rel=STEP - 1)
+    assert erring.certified_eps == pytest.approx(2 * sure.certified_eps, rel=EPS_STEP - 1)
     assert erring.certified_eps > sure.certified_eps
 
 

@@ -17,7 +17,7 @@ from onebit.explore.corrective import solve_paper_potential
 from onebit.explore.mixture import Mixture
 from onebit.explore.potential import W_gamma
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.certified.learner import EPOCH_SHARE, MIN_ROUNDS
+from onebit.learners.certified.constants import EPOCH_SHARE, MIN_ROUNDS
 from onebit.learners.paper.constants import GAP
 from onebit.randomness import generator
 from onebit.study.constants import CONFIRMED_PER_LABEL, GAMMA, MOST_COMPARED

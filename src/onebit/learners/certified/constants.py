@@ -1,0 +1,74 @@
+"""Every number of the certified learner that was chosen and not derived, with where it came from.
+
+None of them touches what is promised; they decide how many answers it takes. Chosen on letter and ImageNetV2
+(``benchmarks/selection.py``); clinc150 and MMLU-Pro decided nothing since 0.2.0. What the verifier must know as well is
+written again in ``verify/redraw.py``.
+"""
+
+from __future__ import annotations
+
+#: An epoch has this share of the rounds so far, and at least so many; exact rounds, which say more, may be fewer.
+EPOCH_SHARE = 0.03
+MIN_ROUNDS, MIN_EXACT_ROUNDS = 64, 8
+
+#: Follow-up checks its first so many rounds in which survivors give two labels or more, and then this share of them:
+#: 30 checks find gross violations (docs/certificate.md, step 10) for about 4% more answers.
+FIRST_CHECKED, CHECKED_SHARE = 30, 0.02
+
+#: Examples of a stream that are looked at before the first round: so many for each hypothesis, the most, and one in so
+#: many of all, so that most are left to be asked about.
+LOOKED_AT_EACH, LOOKED_AT_MOST, LOOKED_AT_PART = 4, 256, 10
+
+# ---- guesses
+
+#: Decimals of what is recorded, and of a guess: machines that differ in the last bit then ask the same.
+DECIMALS = 6
+#: Added to a share and to its complement before the log-odds are taken: nobody and everybody are finite.
+SHARE_MARGIN = 0.01
+#: No guess is surer than this, and those about one item add up to at most MOST_TOGETHER.
+LEAST_GUESS, MOST_GUESS, MOST_TOGETHER = 0.005, 0.97, 0.98
+#: Before the first answer: the coefficients of 1, of the log-odds of a label's share and of the highest share, and of
+#: "the leader says so". Fits gave (-0.8, 1.5, -0.6, 3.6) on letter and (-1.0, 0.7, -0.1, 1.1) on ImageNetV2.
+PRIOR_COEFFICIENTS = (-0.9, 1.0, -0.3, 1.8)
+#: How firmly a coefficient is held at its prior: as by a variance of 1 / PRIOR_WEIGHT.
+PRIOR_WEIGHT = 4.0
+#: Answers with which a model is fitted at most, the latest; and Newton steps, which end sooner as a rule.
+MOST_FITTED, NEWTON_STEPS = 5000, 25
+#: How many confirmed labels a model's agreement with the vote counts for, as a first estimate of how often it is right.
+PRIOR_VOTES = 20
+#: Trust is the log-odds of that estimate plus this, and at least so much: who is right seldom still says something.
+TRUST_SHIFT, LEAST_TRUST = 0.7, 0.05
+
+# ---- the law of the questions
+
+#: Share of labels that are drawn uniformly: what seems not to matter is asked now and then.
+GAMMA = 0.3
+#: An item is asked about with at least this probability.
+LEAST_ASKED = 0.15
+#: Of the items lately drawn, this share was below the score from which on an item is always asked about.
+SURE_QUANTILE = 0.7
+#: Rounds that this is taken from: at least so many, before which every item is asked about, and the latest so many.
+LEAST_SCORED, MOST_SCORED = 100, 400
+#: Added to the variance of a guess: it may be wrong.
+LEAST_VARIANCE = 0.02
+#: Of the largest need, what every rival has at least.
+LEAST_NEED = 0.05
+#: Standard errors by which a rival's lag is taken to be smaller than it seems, where needs are estimated.
+TOO_LOW = 0.5
+
+# ---- what is told
+
+#: On the way the certified eps is one of eps, eps * EPS_STEP, eps * EPS_STEP^2, ..., 1.
+EPS_STEP = 1.1
+#: Steps between 0 and the certified eps in which "ahead by at most" is told, and the certified eps in the end.
+FINE_STEPS = 10
+
+# ---- forecasts
+
+#: Epochs that a forecast needs.
+ENOUGH_EPOCHS = 3
+#: Standard errors that d is taken to be too high by, for the low end of the forecast, its middle and its high end. The
+#: slowest of many rivals looks slower than it is, so the middle is not at 0.
+TOO_HIGH = (1.0, 0.3, -0.5)
+#: Steps in which the items that are left in a pool are gone through.
+N_STEPS = 200

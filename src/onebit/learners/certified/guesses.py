@@ -1,0 +1,141 @@
+"""How likely each label is right: a guess from the votes of all models, learned from the answers of earlier epochs.
+
+Two notions: the *trust* in a model's vote, from how often it gave a label that was then confirmed; and a logistic model
+of a few features of these votes. A guess may depend on everything in the past and on the example, not on which of its
+labels is drawn to be asked. So both are fixed at the beginning of an epoch, and recorded. A good guess saves answers, a
+bad one costs some; neither touches what is promised. Not in the paper; docs/certificate.md, step 2.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from scipy.special import expit
+
+from onebit.learners.certified import constants
+from onebit.learners.certified.outputs import Bools, Floats, Outputs, Predictions
+
+
+@dataclass(frozen=True, eq=False)
+class Guess:
+    """What a guess is made with: the ``trust`` (N,) in each model's vote, and ``coefficients`` (n_features,)."""
+
+    trust: Floats
+    coefficients: Floats
+
+    def features(self, outputs: Outputs, said: Predictions, leader: int, unknown: Bools) -> Floats:
+        """1; log-odds of the output's share of the trust; of the highest at the example; [the leader says so].
+
+        ``said`` (N, m) is what all models say at the examples of ``outputs``, ``leader`` a row of the outputs. Shape
+        (n_outputs, n_features).
+        """
+        share = _shares(outputs.first, outputs.label, unknown, said, self.trust)
+        highest = np.zeros(outputs.first.size - 1)
+        np.maximum.at(highest, outputs.example, share)
+        of_leader = np.zeros(share.size)
+        of_leader[outputs.code[leader] + outputs.first[:-1]] = 1.0
+        return np.stack([np.ones(share.size), _log_odds(share), _log_odds(highest)[outputs.example], of_leader], axis=1)
+
+    def of(self, features: Floats, outputs: Outputs, unknown: Bools) -> Floats:
+        """How likely each ``unknown`` output is right, by its features; 0 for the others."""
+        score = features @ self.coefficients
+        guess = np.where(unknown, expit(score).clip(constants.LEAST_GUESS, constants.MOST_GUESS), 0.0)
+        together = outputs.per_example(guess)[outputs.example]
+        rounded: Floats = (guess * np.minimum(constants.MOST_TOGETHER / together.clip(1e-9), 1)).round(
+            constants.DECIMALS
+        )
+        return rounded
+
+
+def _log_odds(share: Floats) -> Floats:
+    odds: Floats = np.log((share + constants.SHARE_MARGIN) / (1 - share + constants.SHARE_MARGIN))
+    return odds
+
+
+@njit(cache=True, nogil=True)
+def _shares(first, label, unknown, said, trust):  # type: ignore[no-untyped-def]
+    """The share that each unknown output has of the trust in all models that speak and whose label has no answer."""
+    share = np.zeros(label.size)
+    for i in range(first.size - 1):
+        total = 0.0
+        for h in range(said.shape[0]):
+            if said[h, i] < 0:
+                continue
+            place = -1
+            for k in range(first[i], first[i + 1]):
+                if label[k] == said[h, i]:
+                    place = k
+                    break
+            # A label that no survivor gives takes its share, too.
+            if place < 0 or unknown[place]:
+                total += trust[h]
+            if place >= 0 and unknown[place]:
+                share[place] += trust[h]
+        for k in range(first[i], first[i + 1]):
+            if total > 0:
+                share[k] /= total
+    return share
+
+
+class Experience:
+    """What was answered so far, as far as guesses learn from it.
+
+    ``agreement`` (N,) says how often each model agrees with the vote: it stands in while few labels are confirmed.
+    """
+
+    def __init__(self, agreement: Floats) -> None:
+        self._agreement = agreement
+        self._n_confirmed = 0
+        #: Of the labels confirmed, how many each model gave.
+        self._n_given = np.zeros(agreement.size)
+        self._latest: deque[tuple[Floats, Bools]] = deque()
+        self._n_latest = 0
+
+    def add(self, features: Floats, right: Bools, gave: Bools) -> None:
+        """Labels with ``features`` (m, n_features) were found ``right`` or not (m,); ``gave`` (N, m) says by whom."""
+        self._n_confirmed += int(right.sum())
+        self._n_given += gave[:, right].sum(axis=1)
+        self._latest.append((features, right))
+        self._n_latest += right.size
+        while self._n_latest - self._latest[0][1].size >= constants.MOST_FITTED:
+            self._n_latest -= self._latest.popleft()[1].size
+
+    def guess(self) -> Guess:
+        """What the next epoch guesses with."""
+        n = constants.PRIOR_VOTES
+        # One half of a vote for and against keeps the odds finite.
+        rate = (self._n_given + n * self._agreement + 0.5) / (self._n_confirmed + n + 1)
+        trust = np.maximum(np.log(rate / (1 - rate)) + constants.TRUST_SHIFT, constants.LEAST_TRUST)
+        prior = np.array(constants.PRIOR_COEFFICIENTS)
+        if self._latest:
+            features = np.concatenate([features for features, _ in self._latest])
+            prior = logistic(features, np.concatenate([right for _, right in self._latest]), prior)
+        return Guess(trust.round(constants.DECIMALS), prior.round(constants.DECIMALS))
+
+
+def logistic(features: Floats, right: Bools, prior: Floats) -> Floats:
+    """The coefficients b that minimise sum of log-losses of features @ b plus PRIOR_WEIGHT / 2 * |b - prior|^2.
+
+    By Newton's method, each step halved until the sum falls. Shape (n_features,).
+    """
+
+    def loss(b: Floats) -> float:
+        score = features @ b
+        penalty = constants.PRIOR_WEIGHT / 2 * ((b - prior) ** 2).sum()
+        return float((np.logaddexp(0, score) - right * score).sum() + penalty)
+
+    b, least = prior, loss(prior)
+    for _ in range(constants.NEWTON_STEPS):
+        p = expit(features @ b)
+        gradient = features.T @ (p - right) + constants.PRIOR_WEIGHT * (b - prior)
+        hessian = (features.T * (p * (1 - p))) @ features + constants.PRIOR_WEIGHT * np.eye(b.size)
+        step = np.linalg.solve(hessian, gradient)
+        while (new := loss(b - step)) > least + 1e-12 * abs(least) and np.abs(step).max() > 1e-9:
+            step = step / 2
+        b, least = b - step, min(new, least)
+        if np.abs(step).max() < 10.0**-constants.DECIMALS:
+            break
+    return b
