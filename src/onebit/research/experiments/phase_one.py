@@ -25,7 +25,7 @@ CONFIRMED = (20, 100, 500, 2500)
 N_SEEDS = 10
 LEARNERS = (PAPER, PAPER_SPIDER, "sequel")
 SYNTHETIC = {"spread": spread, "specialists": specialists}
-TABLES = ("digits", "letter_models", "mmlu_pro", "clinc150_models", "imagenetv2")
+TABLES = ("digits", "letter_models", "mmlu_pro", "clinc150_models")
 
 
 def pieces(full: bool) -> list[Piece]:
