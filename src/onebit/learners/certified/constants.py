@@ -1,8 +1,9 @@
 """Every number of the certified learner that was chosen and not derived, with where it came from.
 
-None of them touches what is promised; they decide how many answers it takes. Chosen on letter and ImageNetV2
-(``benchmarks/selection.py``); clinc150 and MMLU-Pro decided nothing since 0.2.0. What the verifier must know as well is
-written again in ``verify/redraw.py``.
+None of them touches what is promised; they decide how many answers it takes. Those of guesses and of the law were
+chosen on letter, ImageNetV2 and MMLU-Pro, the coefficients of the prior with a look at clinc150 as well: of the tables
+of ``benchmarks/selection.py`` none is left that was not looked at. What the verifier must know as well is written again
+in ``verify/redraw.py``.
 """
 
 from __future__ import annotations
