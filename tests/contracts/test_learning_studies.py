@@ -20,8 +20,8 @@ from onebit.store.store import NAMES, SNAPSHOT, Store
 from onebit.study.export import export_study
 from onebit.study.kinds.training.kind import TrainingStatus
 from onebit.study.opening import create_learning_study, create_study, load_study
+from onebit.study.proof import verify_study
 from onebit.study.study import Offer, Study, Undo
-from onebit.study.verification import verify_study
 
 X, TRUTH = load_iris(return_X_y=True)
 LABELS = ("setosa", "versicolor", "virginica")

@@ -20,7 +20,7 @@ import pytest
 from numpy.typing import NDArray
 
 from onebit.estimate.betting import BETS, IndependentWealth
-from onebit.estimate.verdicts import slack
+from onebit.estimate.rater_errors import slack
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.certified import CertifiedLearner, constants
 from onebit.learners.certified.asking import Asking
@@ -486,7 +486,7 @@ def test_an_abstaining_rival_needs_its_credit(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.mark.parametrize("rates", [(0.1, 0.2), (0.3, 0.0), (0.0, 0.45), (0.02, 0.6)])
 @pytest.mark.parametrize("n_silent", [0, 2])
-def test_verdicts_on_a_pool_seldom_hide_a_gap(rates: tuple[float, float], n_silent: int) -> None:
+def test_rater_errors_on_a_pool_seldom_hide_a_gap(rates: tuple[float, float], n_silent: int) -> None:
     """By the exact law of the verdicts: the rival's lead falls short of its mean by the slack with at most exp(-L).
 
     The rival is right on 7 of 12 items on which the two differ and the leader on 5; it is silent on some where it is

@@ -20,7 +20,7 @@ from onebit.kernels.distinct import distinct_rows
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.certified.asking import Asking
 from onebit.learners.certified.epoch import KnownAnswers
-from onebit.learners.certified.scripts import Ask, Given, Settled, UntilAYes
+from onebit.learners.certified.protocols import Ask, Given, Settled, UntilAYes
 from onebit.learners.certified.standing import Standing
 from onebit.learners.items import Pool, Stream
 from onebit.randomness import RoundStream

@@ -33,7 +33,7 @@ from onebit.learners.certified import CertifiedLearner
 from onebit.learners.certified.asking import Asking
 from onebit.learners.certified.epoch import Epoch, KnownAnswers
 from onebit.learners.certified.evidence import IndependentEvidence
-from onebit.learners.certified.scripts import Settled
+from onebit.learners.certified.protocols import Settled
 from onebit.learners.certified.standing import Standing
 from onebit.learners.contract import run
 from onebit.records import Status

@@ -188,7 +188,7 @@ def verify(
     The certificate is recomputed independently of the learner.
     """
     from onebit.study.opening import storage_url
-    from onebit.study.verification import verify_study
+    from onebit.study.proof import verify_study
 
     with progress_bar("recomputing the certificate") as recomputing:
         found = verify_study(storage_url(storage), name, recomputing, digest)

@@ -12,7 +12,7 @@ import typer
 from onebit.cli.progress import progress_bar
 
 if TYPE_CHECKING:
-    from onebit.study.verification import Proof
+    from onebit.study.proof import Proof
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder --out of onebit select or onebit learn.")]
 Kept = Annotated[
@@ -34,7 +34,7 @@ def verify(
     reports say; 1: it is not, and what is wrong is said.
     """
     from onebit.study.folder import StudyFolder
-    from onebit.study.verification import verify_study
+    from onebit.study.proof import verify_study
 
     place = StudyFolder(folder)
     with progress_bar("recomputing the certificate") as recomputing:

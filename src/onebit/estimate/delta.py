@@ -15,6 +15,16 @@ from numpy.typing import NDArray
 WEALTH_SHARE = 0.5
 
 
+def failure_of_wealth(delta: float, raters_err: bool) -> float:
+    """What of delta the wealth of a certificate may use up: all of it, or the share beside the luck of the verdicts."""
+    return WEALTH_SHARE * delta if raters_err else delta
+
+
+def failure_of_luck(delta: float) -> float:
+    """What of delta is for the luck of the verdicts, where raters err on a pool."""
+    return (1 - WEALTH_SHARE) * delta
+
+
 def failure_per_leader(agreement: NDArray[np.int64], delta: float) -> NDArray[np.float64]:
     """What of delta each hypothesis may use up as the leader: 1 / rank, so that any N - 1 of them add up to delta.
 

@@ -18,7 +18,7 @@ from onebit.cli.main import app
 from onebit.errors import OnebitError
 from onebit.store.store import Store
 from onebit.study.folder import StudyFolder
-from onebit.study.verification import verify_study
+from onebit.study.proof import verify_study
 
 OPTIONS = ["--id", "key", "--truth", "right", "--show", "words", "--seed", "3"]
 EDITS: dict[str, Edit] = SELECTION | {

@@ -16,8 +16,8 @@ from onebit.store.database import VERSION
 from onebit.store.store import Store
 from onebit.study.export import export_study
 from onebit.study.opening import create_study, load_study
+from onebit.study.proof import verify_study
 from onebit.study.study import Offer
-from onebit.study.verification import verify_study
 from onebit.web.app import make_app
 from onebit.web.site import Site
 

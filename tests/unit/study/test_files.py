@@ -23,8 +23,8 @@ from onebit.store.store import Store
 from onebit.study.export import export_study
 from onebit.study.gold import split_gold
 from onebit.study.opening import create_study, load_study
+from onebit.study.proof import verify_study
 from onebit.study.study import Offer, Study
-from onebit.study.verification import verify_study
 from onebit.tables import read_table
 
 LABELS = ("=1+1", "-cat", "dog", "@x", "ü")

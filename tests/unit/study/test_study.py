@@ -29,9 +29,9 @@ from onebit.store.store import Store
 from onebit.study.desk import NotYoursError
 from onebit.study.kinds.selection.kind import SelectionStatus
 from onebit.study.opening import create_study, load_study
+from onebit.study.proof import verify_study
 from onebit.study.quality import RaterQuality, majority_rate, rate, warnings
 from onebit.study.study import Offer, Receipt, Study, Undo
-from onebit.study.verification import verify_study
 
 
 class Clock:

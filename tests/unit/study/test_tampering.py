@@ -40,8 +40,8 @@ from onebit.log.chain import canonical, digest_of
 from onebit.records import Status
 from onebit.store.store import Store
 from onebit.study.opening import create_learning_study, create_study
+from onebit.study.proof import verify_study
 from onebit.study.study import Study, Undo
-from onebit.study.verification import verify_study
 
 N_ITEMS, N_LABELS, AUDIT = 400, 4, 40
 RNG = np.random.default_rng(5)

@@ -9,7 +9,7 @@ import numpy as np
 from onebit.errors import UnknownQuestionError
 from onebit.learners.certified.epoch import Choices, Drawn, Epoch, OneShot
 from onebit.learners.certified.outputs import Floats, Ints, contested
-from onebit.learners.certified.scripts import Ask, Given, OneQuestion, Script, TheLabelItself, UntilAYes
+from onebit.learners.certified.protocols import Ask, Given, OneQuestion, Script, TheLabelItself, UntilAYes
 from onebit.records import Question
 
 

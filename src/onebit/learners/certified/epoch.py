@@ -10,7 +10,7 @@ from onebit.estimate.betting import Rounds
 from onebit.learners.certified.guesses import Guess
 from onebit.learners.certified.law import Law, draw
 from onebit.learners.certified.outputs import Bools, Floats, Ints, Outputs, Predictions, contested
-from onebit.learners.certified.scripts import Settled
+from onebit.learners.certified.protocols import Settled
 from onebit.records import Answer
 
 
@@ -181,7 +181,7 @@ def codes(outputs: Outputs, survivors: Ints, m: int, n_hypotheses: int) -> np.nd
 class Epoch:
     """An epoch under way: what was drawn, and how its rounds ended.
 
-    The ``outcome`` of a round is that of its script (``scripts.py``), and -1 where nothing was asked.
+    The ``outcome`` of a round is that of its script (``protocols.py``), and -1 where nothing was asked.
     """
 
     def __init__(

@@ -16,8 +16,8 @@ import numpy as np
 
 from onebit import promise
 from onebit.errors import InvalidInputError, UnknownQuestionError, check_count, check_fraction
-from onebit.estimate.delta import WEALTH_SHARE
-from onebit.estimate.verdicts import one_label_is_refuted
+from onebit.estimate.delta import failure_of_wealth
+from onebit.estimate.rater_errors import one_label_is_refuted
 from onebit.hypotheses.finite import FiniteClass
 from onebit.kernels.distinct import distinct_rows
 from onebit.learners.certified import constants
@@ -28,9 +28,9 @@ from onebit.learners.certified.forecast import Forecast, forecast
 from onebit.learners.certified.guesses import Experience, Guess
 from onebit.learners.certified.outputs import Floats, Ints, Predictions, contested, several_labels
 from onebit.learners.certified.planning import Plan, Scores, law_of_needs, law_of_nobody, needed_rounds, row_of_leader
+from onebit.learners.certified.pool_verdicts import PoolVerdicts
 from onebit.learners.certified.standing import Known, Standing
 from onebit.learners.certified.statement import CertifiedResult
-from onebit.learners.certified.verdicts import PoolVerdicts
 from onebit.learners.contract import Learner
 from onebit.learners.items import ItemSource, Pool
 from onebit.learners.ledger import Ledger
@@ -238,7 +238,7 @@ class CertifiedLearner(Learner[CertifiedResult]):
     def _standing_now(self) -> Standing:
         """Who is ahead; the first time, examples are looked at for the vote."""
         if self._standing is None:
-            delta = WEALTH_SHARE * self._delta if self._has_slack else self._delta
+            delta = failure_of_wealth(self._delta, self._has_slack)
             self._standing = Standing(self._evidence, eps=self._eps, delta=delta, transfer=self._transfer)
             if self._standing.is_over:
                 self._status = RunStatus.COMPLETE

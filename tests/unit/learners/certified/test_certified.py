@@ -34,7 +34,7 @@ from tests.unit.learners.certified.certified_kinds import (
 
 from onebit.errors import InvalidInputError
 from onebit.estimate.delta import failure_per_leader
-from onebit.estimate.verdicts import slack
+from onebit.estimate.rater_errors import slack
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.certified import CertifiedLearner, constants
 from onebit.learners.certified.evidence import IndependentEvidence

@@ -10,7 +10,7 @@ from onebit.estimate.betting import Rounds
 from onebit.learners.certified.epoch import Choices, Drawn, Epoch, KnownAnswers, OneShot, exact_rounds
 from onebit.learners.certified.guesses import Guess
 from onebit.learners.certified.law import Law
-from onebit.learners.certified.scripts import Settled
+from onebit.learners.certified.protocols import Settled
 from onebit.records import Answer
 
 Ints = NDArray[np.int64]

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from onebit.estimate.verdicts import FALSE_ALARM, TOLERATED, one_label_is_refuted, slack, worst_variance
+from onebit.estimate.rater_errors import FALSE_ALARM, TOLERATED, one_label_is_refuted, slack, worst_variance
 from onebit.verify.recount import luck_of_errors, refutes_one_label
 
 

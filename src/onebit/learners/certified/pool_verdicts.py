@@ -7,8 +7,8 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from onebit.estimate.delta import WEALTH_SHARE, failure_per_leader
-from onebit.estimate.verdicts import slack
+from onebit.estimate.delta import failure_of_luck, failure_per_leader
+from onebit.estimate.rater_errors import slack
 from onebit.learners.certified.epoch import KnownAnswers
 from onebit.learners.certified.outputs import Floats, Ints, Predictions, contested, plurality
 from onebit.learners.certified.standing import Known
@@ -54,7 +54,7 @@ class PoolVerdicts:
         if not self.may_mislead:
             return np.zeros(self._said.shape[0])
         if leader not in self._slacks:
-            share = failure_per_leader(self._agreement, (1 - WEALTH_SHARE) * self._delta)[leader]
+            share = failure_per_leader(self._agreement, failure_of_luck(self._delta))[leader]
             n_differ = (self._said != self._said[leader]).sum(axis=1)
             self._slacks[leader] = slack(n_differ, -math.log(share), self._f_no, self._f_yes) / self._said.shape[1]
         return self._slacks[leader]

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from onebit.learners.certified.scripts import Ask, OneQuestion, Settled, TheLabelItself, UntilAYes
+from onebit.learners.certified.protocols import Ask, OneQuestion, Settled, TheLabelItself, UntilAYes
 from onebit.records import Answer
 
 YES, NO, CANT_TELL = Answer.YES, Answer.NO, Answer.CANT_TELL
