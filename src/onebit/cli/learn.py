@@ -221,7 +221,8 @@ def _tell(figures: dict[str, Any]) -> None:
     if figures["model"] is None:
         say(f"Stopped after {figures['n_answers']:,} answers; the same command goes on.")
         return
-    say(f"Trained by {figures['n_answers']:,} yes/no answers about {figures['n_items']:,} items.")
+    whose = "simulated " if figures["n_held_out"] else ""
+    say(f"Trained by {figures['n_answers']:,} {whose}yes/no answers, from a pool of {figures['n_items']:,} items.")
     if figures["accuracy"] is not None:
         say(f"Accuracy on {figures['n_held_out']:,} rows that were held out: {figures['accuracy']:.3f}.")
     if figures["accuracy_interval"] is not None:

@@ -111,8 +111,10 @@ def _descriptions(path: Path) -> dict[str, str]:
 def _read(name: str, path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise OptionError(name, f"{path} cannot be read as UTF-8 text: {error}") from None
+    except OSError as error:
+        raise OptionError(name, f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise OptionError(name, f"{path} is no text in UTF-8: {error}") from None
 
 
 #: How the value of an option is read that is given as a path.

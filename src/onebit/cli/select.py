@@ -47,7 +47,8 @@ def select(
 ) -> None:
     """Choose the best model of a table, within eps, by yes/no answers.
 
-    With --truth raters are simulated; otherwise you are asked: y, n, space for "can't tell", backspace to undo, q to
+    Every column other than --id, --truth and --show is a model; one of right labels must be named with --truth. Then
+    raters are simulated; otherwise you are asked: y, n, space for "can't tell", backspace to undo, q to
     quit. Every answer is kept in the folder --out, and the same command goes on where it stopped.
     """
     spec = opt.spec_of(SelectionSpec, locals())

@@ -43,7 +43,7 @@ def verify(
 
 
 def report(folder: Folder) -> None:
-    """Write the report of a run again, from its log."""
+    """Write the report of a selection again, from its log; `onebit study status` tells of a training."""
     from onebit.study.folder import StudyFolder
 
     place = StudyFolder(folder)
@@ -74,7 +74,7 @@ def _figures(found: Proof, problems: Sequence[str]) -> dict[str, Any]:
         "recomputed_eps": None if verdict is None else verdict.certified_eps,
         "accuracy": None if found.accuracy is None else list(found.accuracy),
         "survivors": None if verdict is None else len(verdict.survivors),
-        "answers": None if verdict is None else verdict.n_answers,
+        "answers": found.n_answers,
         "rounds": None if verdict is None else verdict.n_rounds,
         "free_rounds": None if verdict is None else verdict.n_free_rounds,
         "simulated": found.simulated,

@@ -194,8 +194,8 @@ class SelectionSpec(StudySpec):
     protocol: Annotated[
         AskingProtocol,
         Option(
-            "one-shot: one question per item; follow-up: until a yes, where raters accept one label per item at most; "
-            "labels: the label itself."
+            "one-shot: one label of an item each time it is drawn; follow-up: labels of an item until a yes, where "
+            "raters accept one label per item at most; labels: the label itself."
         ),
     ] = "one-shot"
     population: Annotated[
@@ -305,6 +305,12 @@ class TrainingSpec(StudySpec):
             "follow-up: items are chosen and asked about until a yes; one-shot: one question about each item drawn."
         ),
     ] = "follow-up"
+    labels: Annotated[
+        tuple[str, ...] | None,
+        Option(
+            "The labels that raters are asked about. Without it: those of the column of right labels, if one is named."
+        ),
+    ] = None
     target: Annotated[float | None, Option("Stop once this accuracy is shown.", above=0, below=1)] = None
     audit: Annotated[
         int | None, Option("Answers kept for the accuracy interval; without it, a twentieth of all.", least=0)

@@ -73,13 +73,19 @@ class StudyFolder:
             except InvalidInputError as error:
                 raise InvalidInputError(f"{self.path}: {error}") from None
             return self.open()
-        self.path.mkdir(parents=True, exist_ok=True)
+        self._make()
         store = Store(self.storage)
         try:
             return open_study(store, new.write(store, name, progress))
         except BaseException:
             store.close()
             raise
+
+    def _make(self) -> None:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InvalidInputError(f"the folder {self.path} cannot be made: {error.strerror}; give another") from None
 
     def _made(self) -> dict[str, bytes]:
         """What makes features, as it is kept: its bytes differ from process to process, and the features tell it."""
@@ -104,8 +110,14 @@ class StudyFolder:
     def write_report(self, study: Study) -> Report:
         """Write both forms of the report of a selection."""
         report = report_of(study)
-        (self.path / FIGURES).write_text(json.dumps(as_json(report), indent=1) + "\n", encoding="utf-8")
-        self.page.write_text(as_html(report), encoding="utf-8")
+        texts = {FIGURES: json.dumps(as_json(report), indent=1) + "\n", PAGE: as_html(report)}
+        try:
+            for name, text in texts.items():
+                (self.path / name).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise InvalidInputError(
+                f"the report cannot be written into {self.path}: {error.strerror}; the study is kept"
+            ) from None
         return report
 
     def report_faults(self) -> Iterator[str]:

@@ -38,6 +38,7 @@ class Proof:
     chosen: tuple[str, ...] = ()
     simulated: bool | None = None
     words: str = ""
+    n_answers: int | None = None
 
 
 def verify_study(
@@ -93,7 +94,8 @@ def _proof(head: Head, found: Finding, simulated: bool | None = None) -> Proof:
         found.stated_eps,
         found.chosen,
         simulated,
-        found.words or f"{head.n_events:,} events were replayed, and all is as the study says.",
+        words=found.words or f"{head.n_events:,} events were replayed, and all is as the study says.",
+        n_answers=found.n_answers if found.verdict is None else found.verdict.n_answers,
     )
 
 

@@ -293,6 +293,9 @@ class Study:
         """Up to n questions, leased to the rater; or why there is none."""
         now = self._clock()
         dealt = [] if rater is None else self._desk.hand(rater)[:n]
+        # What is held is leased anew first: a lease that has ended would make it free, and it would be dealt twice.
+        for number in dealt:
+            self._desk.lease(number, rater, now)
         while len(dealt) < n:
             more = self._more(rater, now, n - len(dealt))
             if isinstance(more, Status):

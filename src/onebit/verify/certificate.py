@@ -7,7 +7,7 @@ be asked), ``settle.py`` (what was answered), ``recount.py`` (what that is worth
 claims).
 
 What a log cannot show is left to trust: that the answers are a rater's, and that each epoch was planned before its
-questions were drawn. How it was planned does not matter, nor who was made leader.
+questions were drawn, without a look at what draws them. How it was planned does not matter otherwise, nor who leads.
 """
 
 from __future__ import annotations

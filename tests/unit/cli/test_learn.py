@@ -121,7 +121,7 @@ def test_texts_by_name(tmp_path: Path) -> None:
 def test_in_words(tmp_path: Path) -> None:
     shown = invoke("learn", write_numbers(tmp_path, ".npz"), "--label", "y", "--budget", 100)
     for words in (
-        "yes/no answers about 160 items",
+        "simulated yes/no answers, from a pool of 160 items",
         "40 rows that were held out",
         "with probability 0.95",
         "model is in",

@@ -280,6 +280,15 @@ def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
             selected(path, "--out", tmp_path / place)
 
 
+@pytest.mark.parametrize("place", ["file/run", "file/below/run"])
+def test_a_folder_that_cannot_be_made_is_one_error(tmp_path: Path, place: str) -> None:
+    path, _ = write_table(tmp_path)
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(InvalidInputError, match=r"the folder .* cannot be made: Not a directory"):
+        selected(path, "--out", tmp_path / place)
+    assert (tmp_path / "file").read_text() == "mine"
+
+
 def test_people_and_simulation_are_not_mixed(tmp_path: Path) -> None:
     path, _ = write_table(tmp_path)
     selected(path, "--eps", 0.01, "--budget", 30)

@@ -267,6 +267,18 @@ def test_waiting_for_others_then_done(desk: Desk) -> None:
     assert finished.summary["certified_eps"] == status.certified_eps
 
 
+def test_a_hand_whose_leases_have_ended_is_dealt_once(storage: str) -> None:
+    desk = Desk(storage)
+    first = desk.study.ask_several("ann", 1)
+    assert isinstance(first, tuple)
+    desk.clock.now += 100
+    again = desk.study.ask_several("ann", 3)
+    assert isinstance(again, tuple)
+    assert again[0] == first[0]
+    assert len({offer.id for offer in again}) == len(again) == 3
+    desk.study.close()
+
+
 def test_a_majority_of_several_answers(storage: str) -> None:
     desk = Desk(storage, overlap=3)
     offers = [desk.offer(name) for name in ("ann", "bob", "cem")]

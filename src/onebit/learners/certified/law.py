@@ -37,7 +37,9 @@ class Law:
         """s of each output, 0 for those that are not ``unknown``."""
         relevance = outputs.mass(self.rivals, self.needs)
         of_leader = outputs.code[self.leader] + outputs.first[:-1]
-        relevance[of_leader] = self.needs.sum() - relevance[of_leader]
+        # Added up from the others, not taken off the sum of all: with many rivals little would be left but rounding.
+        relevance[of_leader] = 0.0
+        relevance[of_leader] = outputs.per_example(relevance)
         variance = guess * (1 - guess) + constants.LEAST_VARIANCE
         scores: Floats = np.where(unknown, np.sqrt(relevance * variance), 0.0)
         return scores

@@ -103,6 +103,7 @@ class Finding:
     accuracy: tuple[float, float] | None = None
     chosen: tuple[str, ...] = ()
     words: str = ""
+    n_answers: int | None = None
 
 
 class Kind(ABC):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -105,3 +106,20 @@ def test_labels_that_tell_a_needy_rival_from_the_leader_are_asked_more() -> None
     law = Law(0, np.array([1, 2]), np.array([0.1, 1.0]), 0.3, 2.0)
     _, example = law.of(outputs, np.ones(4, dtype=np.bool_), np.full(4, 0.5))
     assert example[1] > 2 * example[0]
+
+
+def test_what_the_leaders_label_weighs_is_added_up() -> None:
+    """Of 3,000 rivals few differ from the leader: taken off the sum of all needs, theirs would be mostly rounding."""
+    rng = np.random.default_rng(0)
+    said = np.zeros((3001, 40), dtype=np.int64)
+    for example in range(40):
+        said[rng.choice(np.arange(1, 3001), 2, replace=False), example] = 1
+    needs = rng.random(3000)
+    outputs = Outputs.of(said)
+    law = Law(0, np.arange(1, 3001), needs, 0.3, 0.0)
+    guess = np.full(outputs.label.size, 0.5)
+    scores = law.scores(outputs, np.ones(outputs.label.size, dtype=np.bool_), guess)
+    for example in range(40):
+        weighs = math.fsum(needs[said[1:, example] == 1])
+        expected = math.sqrt(weighs * (0.25 + constants.LEAST_VARIANCE))
+        assert scores[outputs.first[example]] == pytest.approx(expected, rel=1e-14, abs=0)

@@ -163,7 +163,15 @@ class Training(Kind):
         shown = "no accuracy is shown yet"
         if accuracy is not None:
             shown = "the accuracy is between {:.3f} and {:.3f}".format(*accuracy)
-        return Finding(tuple(problems), accuracy=accuracy, words=f"from {result.n_answers:,} answers, {shown}.")
+        return Finding(
+            tuple(problems),
+            accuracy=accuracy,
+            words=f"from {self._answers(result.n_answers)}, {shown}.",
+            n_answers=result.n_answers,
+        )
+
+    def _answers(self, n: int) -> str:
+        return f"{n:,} {'simulated ' if self.created.simulated else ''}answers"
 
     def board(self, status: TrainingStatus, result: TrainingResult, seen: Seen) -> Board:
         is_over = status.status is not RunStatus.RUNNING
