@@ -89,7 +89,8 @@ def make_study(storage: str, folder: Path, n_answers: int) -> np.ndarray:
                 is_right = truth[question.item] == question.label
                 recorder.take(Answered(question.id, Answer.YES if is_right else Answer.NO))
         chain = Chain(log.head)
-        store.append(1, 1, [chain.link(event) for event in recorder.drain()])
+        if events := recorder.drain():
+            store.append(1, 1, [chain.link(event) for event in events])
     return truth
 
 
