@@ -271,7 +271,11 @@ SAID = np.array([[0, 1], [1, 0]])
             "item 1, model 'model (row 0)': the prediction is 1, and there are 1 labels",
         ),
         ({"preds": SAID}, {"truth": "y"}, "no array 'y'"),
-        ({"preds": SAID, "y": [0, 1, 1]}, {"truth": "y"}, "3 labels for 2 items"),
+        (
+            {"preds": SAID, "y": [0, 1, 1]},
+            {"truth": "y"},
+            "y has shape (3,) and type int64; it must be a whole number for each of the 2 items",
+        ),
         ({"preds": SAID, "y": [0, -1]}, {"truth": "y"}, "y[1] is negative"),
         (
             {"preds": SAID, "y": [0, 2], "labels": ["u", "v"]},
@@ -454,7 +458,7 @@ def test_a_tsv_that_cannot_be_read(tmp_path: Path, text: str, says: str) -> None
 
 
 @pytest.mark.parametrize("format", FORMATS, ids=lambda each: each.name)
-@pytest.mark.parametrize("content", [b"\0", b"\n", b"\xff\xfe", b"{}", b"a" * 200_000, b"\r\r", b'"'])
+@pytest.mark.parametrize("content", [b"\0", b"\n", b"\xff\xfe", b"{}", b"a" * 200_000, b"\r\r", b'"', b"[" * 100_000])
 def test_no_format_reads_nonsense(tmp_path: Path, format: Format, content: bytes) -> None:
     path = written(tmp_path, content, f"t{format.ending}")
     for read in (read_table, lambda path: read_data(path, Wanted())):
@@ -465,3 +469,8 @@ def test_no_format_reads_nonsense(tmp_path: Path, format: Format, content: bytes
 def test_a_name_that_is_too_long_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="there is no file"):
         read_table(tmp_path / f"{'a' * 300}.csv")
+
+
+def test_a_label_of_many_digits_is_a_label(tmp_path: Path) -> None:
+    long = "1" * 10_000
+    assert read_table(written(tmp_path, f"a,b\n{long},2\n2,10\n")).labels == ("2", "10", long)

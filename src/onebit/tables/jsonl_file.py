@@ -45,7 +45,8 @@ def open_columns(path: Path) -> Columns:
 def _object(where: str, line: bytes) -> dict[str, Any]:
     try:
         found = json.loads(line)
-    except ValueError:
+    # Too many brackets within brackets are no ValueError.
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict) or not found:
         raise InvalidInputError(f"{where}: every line must be one JSON object, in UTF-8")

@@ -13,6 +13,8 @@ from onebit.tables.record import ABSTAINS
 
 #: Different labels at which a table is given up: a column of ids or texts would fill the memory with them.
 MOST_LABELS = 1_000_000
+#: Digits of a label that is put in order as a number; Python refuses to read a few thousand.
+MOST_DIGITS = 1000
 
 
 class Labels:
@@ -48,10 +50,14 @@ class Labels:
         """The labels, numbers in their order before texts in theirs; and for each number so far, and -1, its place."""
         texts = tuple(self.number)
         if not self.are_given:
-            texts = tuple(sorted(texts, key=lambda text: (0, int(text), text) if text.isdecimal() else (1, 0, text)))
+            texts = tuple(sorted(texts, key=lambda text: (0, int(text), text) if _is_number(text) else (1, 0, text)))
         place = np.full(len(texts) + 1, ABSTAINS, dtype=np.int32)
         place[[self.number[text] for text in texts]] = np.arange(len(texts))
         return texts, place
+
+
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) <= MOST_DIGITS
 
 
 def as_text(value: object) -> str | None:

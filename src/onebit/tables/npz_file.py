@@ -21,8 +21,7 @@ from onebit.tables.record import ABSTAINS, ModelTable, make_table, narrow
 
 #: The array of right labels: of the items of a table, or of examples.
 TRUTH = "y"
-#: The array of examples.
-EXAMPLES = "X"
+HOLDS = "predictions are preds (N models x n items) with their truth y, examples are X with their labels y"
 
 
 def read_npz(
@@ -33,23 +32,18 @@ def read_npz(
         raise InvalidInputError(f"{path.name}: an NPZ holds no ids and no texts to show; --id and --show need columns")
     if truth not in (None, TRUTH):
         raise InvalidInputError(f"{path.name}: the truth of an NPZ is its array {TRUTH!r}; give --truth {TRUTH}")
-    arrays = _load(path, ["preds", "models", "labels"] + ([TRUTH] if truth else []))
-    if "preds" not in arrays:
-        raise InvalidInputError(f"{path.name} has no array 'preds'; it must hold the predictions, N models x n items")
-    predictions = _whole(path, "preds", arrays["preds"], n_dimensions=2)
+    file = _Arrays(path, ["preds", *([TRUTH] if truth else [])], ["models", "labels"])
+    predictions = file.get("preds", "iu", (None, None), "whole numbers in 2 dimensions, N models x n items")
     n_models, n_items = predictions.shape
     if n_models < 2 or n_items < 1:
-        raise InvalidInputError(
-            f"{path.name}: preds has shape {predictions.shape}; it needs at least two models (rows) and one item "
-            "(column)"
-        )
-    models = _models(path, arrays.get("models"), n_models)
-    right = None
-    if truth:
-        if TRUTH not in arrays:
-            raise InvalidInputError(f"{path.name} has no array {TRUTH!r}, which --truth asks for")
-        right = _truth(path, arrays[TRUTH], n_items)
-    known = labels if labels is not None else _names(path, "labels", arrays.get("labels"), None)
+        needs = "it needs at least two models (rows) and one item (column)"
+        raise InvalidInputError(f"{path.name}: preds has shape {predictions.shape}; {needs}")
+    models = _told_apart(path, file.names("models", n_models) or ("model",) * n_models)
+    right = file.get(TRUTH, "iu", (n_items,), f"a whole number for each of the {n_items} items") if truth else None
+    if right is not None and (right < 0).any():
+        said = "is negative: the truth is missing, and every item needs one"
+        raise InvalidInputError(f"{path.name}: {TRUTH}[{int(np.argmax(right < 0))}] {said}")
+    known = labels if labels is not None else file.names("labels", None)
     if known is None:
         most = max(int(predictions.max()), -1 if right is None else int(right.max()))
         known = tuple(str(label) for label in range(most + 1))
@@ -60,7 +54,7 @@ def read_npz(
         _check_within(path, f"array {TRUTH!r}: the truth", right, len(texts))
     kept = predictions.astype(narrow(len(texts)))
     kept[predictions < 0] = ABSTAINS
-    return make_table(kept, models, texts, right, path.name)
+    return make_table(kept, models, texts, None if right is None else right.astype(np.int64), path.name)
 
 
 def read_examples(path: Path, wanted: Wanted) -> Data:
@@ -69,85 +63,65 @@ def read_examples(path: Path, wanted: Wanted) -> Data:
         raise InvalidInputError(f"{path.name}: an NPZ has no columns; --text, --id and --show need {WITH_COLUMNS}")
     if wanted.label not in (None, TRUTH):
         raise InvalidInputError(f"{path.name}: the labels of an NPZ are its array {TRUTH!r}; give --label {TRUTH}")
-    names = [EXAMPLES, *([TRUTH] if wanted.label else [])]
-    arrays = _load(path, names)
-    for name in names:
-        if name not in arrays:
-            raise InvalidInputError(f"{path.name} has no array {name!r}; X are the examples and y their labels")
-    data = data_of(arrays[EXAMPLES], f"{path.name}: {EXAMPLES}")
-    return replace(data, labels=_labels(path, arrays[TRUTH], data.n_items)) if wanted.label else data
-
-
-def _labels(path: Path, y: NDArray[Any], n_items: int) -> NDArray[np.str_]:
-    if y.shape != (n_items,) or y.dtype.kind not in "iuU":
-        raise InvalidInputError(
-            f"{path.name}: y has shape {y.shape} and type {y.dtype}; it must be a text or whole number for each of "
-            f"the {n_items} examples"
-        )
-    labels = y.astype(np.str_)
+    file = _Arrays(path, ["X", *([TRUTH] if wanted.label else [])])
+    data = data_of(file.arrays["X"], f"{path.name}: X")
+    if not wanted.label:
+        return data
+    must = f"a text or whole number for each of the {data.n_items} examples"
+    labels = file.get(TRUTH, "iuU", (data.n_items,), must).astype(np.str_)
     if (labels == "").any():
         raise InvalidInputError(f"{path.name}: y[{int(np.argmax(labels == ''))}] is empty; every row needs a label")
-    return labels
+    return replace(data, labels=labels)
 
 
-def _load(path: Path, wanted: list[str]) -> dict[str, NDArray[Any]]:
-    """The wanted arrays that a file has; InvalidInputError if it is no NPZ, or would have to be unpickled."""
-    try:
-        # Opened here, since numpy leaves a file open that it finds to be no NPZ.
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            if not isinstance(file, np.lib.npyio.NpzFile):
-                raise InvalidInputError(f"{path.name} is a single numpy array and no NPZ; save it by numpy.savez")
-            return {name: file[name] for name in wanted if name in file}
-    except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
-        if isinstance(error, InvalidInputError):
-            raise
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        if "allow_pickle" in reason:
-            reason = "it holds pickled objects, which are never loaded; save texts and whole numbers"
-        raise InvalidInputError(f"{path.name} cannot be read as NPZ: {reason}") from None
+class _Arrays:
+    """Arrays of a file; InvalidInputError if one is missing, it is no NPZ, or would have to be unpickled."""
+
+    def __init__(self, path: Path, needed: list[str], optional: Sequence[str] = ()) -> None:
+        self._path = path
+        try:
+            # Opened here, since numpy leaves a file open that it finds to be no NPZ.
+            with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
+                if not isinstance(file, np.lib.npyio.NpzFile):
+                    raise InvalidInputError(f"{path.name} is a single numpy array and no NPZ; save it by numpy.savez")
+                self.arrays = {name: file[name] for name in (*needed, *optional) if name in file}
+        except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+            if isinstance(error, InvalidInputError):
+                raise
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            if "allow_pickle" in reason:
+                reason = "it holds pickled objects, which are never loaded; save texts and whole numbers"
+            raise InvalidInputError(f"{path.name} cannot be read as NPZ: {reason}") from None
+        for name in needed:
+            if name not in self.arrays:
+                raise InvalidInputError(f"{path.name} has no array {name!r}; {HOLDS}")
+
+    def get(self, name: str, kinds: str, shape: tuple[int | None, ...], must: str) -> NDArray[Any]:
+        """An array of one of the ``kinds`` of numpy; a length that is None may be any. ``must`` says so in words."""
+        array = self.arrays[name]
+        fits = len(shape) == array.ndim and all(n in (None, m) for n, m in zip(shape, array.shape, strict=True))
+        if not fits or array.dtype.kind not in kinds:
+            raise InvalidInputError(
+                f"{self._path.name}: {name} has shape {array.shape} and type {array.dtype}; it must be {must}"
+            )
+        return array
+
+    def names(self, name: str, n: int | None) -> tuple[str, ...] | None:
+        """An array of n texts, None if the file has none."""
+        if name not in self.arrays:
+            return None
+        each = "each" if n is None else f"each of the {n}"
+        texts = tuple(map(str, self.get(name, "Uiu", (n,), f"one text for {each} in one dimension").tolist()))
+        if "" in texts:
+            raise InvalidInputError(f"{self._path.name}: {name}[{texts.index('')}] is empty; each needs a name")
+        return texts
 
 
-def _whole(path: Path, name: str, array: NDArray[Any], n_dimensions: int) -> NDArray[np.integer[Any]]:
-    if array.ndim != n_dimensions or array.dtype.kind not in "iu":
-        raise InvalidInputError(
-            f"{path.name}: {name} has shape {array.shape} and type {array.dtype}; it must be whole numbers in "
-            f"{n_dimensions} dimension{'s' if n_dimensions > 1 else ''}"
-        )
-    return array
-
-
-def _truth(path: Path, array: NDArray[Any], n_items: int) -> NDArray[np.int64]:
-    right = _whole(path, TRUTH, array, n_dimensions=1)
-    if right.size != n_items:
-        raise InvalidInputError(f"{path.name}: {TRUTH} has {right.size} labels for {n_items} items; give one for each")
-    if (right < 0).any():
-        raise InvalidInputError(
-            f"{path.name}: {TRUTH}[{int(np.argmax(right < 0))}] is negative: the truth is missing, and "
-            "every item needs one"
-        )
-    return right.astype(np.int64)
-
-
-def _names(path: Path, name: str, array: NDArray[Any] | None, n: int | None) -> tuple[str, ...] | None:
-    if array is None:
-        return None
-    if array.ndim != 1 or array.dtype.kind not in "Uiu" or (n is not None and array.size != n):
-        raise InvalidInputError(
-            f"{path.name}: {name} has shape {array.shape} and type {array.dtype}; it must be one text for each"
-            f"{' of the ' + str(n) if n is not None else ''} in one dimension"
-        )
-    texts = tuple(str(each) for each in array.tolist())
-    if "" in texts:
-        raise InvalidInputError(f"{path.name}: {name}[{texts.index('')}] is empty; each needs a name")
-    return texts
-
-
-def _models(path: Path, array: NDArray[Any] | None, n_models: int) -> tuple[str, ...]:
+def _told_apart(path: Path, names: tuple[str, ...]) -> tuple[str, ...]:
     """The models' names; those that several have are told apart by their rows."""
-    texts = _names(path, "models", array, n_models) or ("model",) * n_models
-    count = Counter(texts)
-    told_apart = tuple(text if count[text] == 1 else f"{text} (row {h})" for h, text in enumerate(texts))
-    if len(set(told_apart)) < n_models:
+    count = Counter(names)
+    told_apart = tuple(name if count[name] == 1 else f"{name} (row {h})" for h, name in enumerate(names))
+    if len(set(told_apart)) < len(names):
         raise InvalidInputError(f"{path.name}: models has names that cannot be told apart; give each its own")
     return told_apart
 
