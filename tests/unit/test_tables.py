@@ -178,6 +178,8 @@ def test_equal_names_in_an_npz_are_told_apart(tmp_path: Path) -> None:
         ("a,b\nx,y\nx\n", {}, "table.csv, line 3: the row has 1 columns, and there are 2"),
         ("a,b\nx,y\n\nx,y,z\n", {}, "table.csv, line 4: the row has 3 columns"),
         ('s,a,b\n1,x,y\n"2\n3",x,y\n4,x,y\n\nx\n', {"show": ["s"]}, "table.csv, line 7: the row has 1 columns"),
+        ('a,b\nx,y\rx,y\n"x",y\r"x",y\nx\n', {}, "table.csv, line 6: the row has 1 columns"),
+        ("a,b\nx,y\rx,y\nx\n", {}, "table.csv, line 4: the row has 1 columns"),
         ("a,b\nx,y\nx,w\n", {"labels": ["x", "y"]}, "line 3, column 'b': 'w' is not one of the 2 labels given"),
         ("a,b\nx,y\n", {"labels": ["x", "x"]}, "the label 'x' was given; labels are texts"),
         ("i\n1\n", {"id": "i"}, "no column is a model's"),

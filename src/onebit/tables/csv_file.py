@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import sys
 from codecs import iterdecode
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -89,17 +90,32 @@ def _line_of(path: Path, sign: str, record: int) -> int:
     """The line, counted from 1, at which a record begins; record 0 is the column names.
 
     Blank lines are no records, and a quoted text may go over several lines. Only an error asks for this, so the file is
-    read again up to there.
+    read again up to there: quickly as long as each line is a record.
     """
+    n_lines = 0
+    with path.open("rb") as file:
+        for raw in file:
+            # A lone carriage return ends a line too.
+            if b'"' in raw or b"\r" in raw[:-2]:
+                return n_lines + _line_among_quotes(chain([raw], file), sign, record)
+            n_lines += 1
+            record -= bool(raw.strip(b"\r\n"))
+            if record < 0:
+                break
+    return n_lines
+
+
+def _line_among_quotes(file: Iterable[bytes], sign: str, record: int) -> int:
     limit = csv.field_size_limit(sys.maxsize)
     try:
-        with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as file:
-            lines, first = csv.reader(file, delimiter=sign), 1
-            for cells in lines:
-                if cells and record == 0:
-                    break
-                record -= bool(cells)
-                first = lines.line_num + 1
-            return first
+        # latin-1 reads any bytes, and it is only quotes, signs between cells and line ends that matter here.
+        texts = (line.decode("latin-1") for raw in file for line in raw.splitlines(keepends=True))
+        lines, first = csv.reader(texts, delimiter=sign), 1
+        for cells in lines:
+            if cells and record == 0:
+                break
+            record -= bool(cells)
+            first = lines.line_num + 1
+        return first
     finally:
         csv.field_size_limit(limit)
