@@ -29,7 +29,7 @@ from onebit.learners.paper.uniform import UniformLearner
 from onebit.learners.training.learner import TrainingLearner, TrainingResult
 from onebit.learners.training.model import Floats, Known
 from onebit.raters import CallableRater, SimulatedRater
-from onebit.records import Answer, Protocol, Question, RunStatus, TrainingProtocol
+from onebit.records import Answer, AskingProtocol, Question, RunStatus, TrainingProtocol
 from onebit.research.rivals.banditron import BanditronLearner
 from onebit.research.rivals.exp4 import Exp4Learner
 from onebit.research.rivals.iltcb import IltcbLearner
@@ -153,7 +153,7 @@ class TestFullInformation(PaperSuite):
 class CertifiedSuite(StreamLearnerSuite):
     """The leader is known at any time; examples are looked at for the vote, and those skipped on which models agree."""
 
-    protocol: ClassVar[Protocol]
+    protocol: ClassVar[AskingProtocol]
     leads_always = True
     n_unlabelled = LOOKED_AT_EACH * N_MODELS
 
@@ -183,7 +183,7 @@ class TestCertifiedLabels(CertifiedSuite):
 
 
 def test_every_protocol_has_its_suite() -> None:
-    assert {suite.protocol for suite in CertifiedSuite.__subclasses__()} == set(get_args(Protocol))
+    assert {suite.protocol for suite in CertifiedSuite.__subclasses__()} == set(get_args(AskingProtocol))
 
 
 class RivalSuite(StreamLearnerSuite):

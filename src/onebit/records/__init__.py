@@ -15,9 +15,6 @@ from onebit.records.setting import (
 )
 from onebit.records.spec import SECONDS_PER_ANSWER, SelectionSpec, StudySpec, TrainingSpec
 
-#: The name of ``AskingProtocol`` in onebit 0.1.0.
-Protocol = AskingProtocol
-
 __all__ = [
     "ANSWERS_PER_ITEM",
     "DELTA",
@@ -31,7 +28,6 @@ __all__ = [
     "Finite",
     "Population",
     "Propensity",
-    "Protocol",
     "Question",
     "RunStatus",
     "SelectionSpec",

@@ -18,7 +18,7 @@ from onebit.learners.certified import CertifiedLearner
 from onebit.learners.certified.constants import LOOKED_AT_EACH, LOOKED_AT_MOST
 from onebit.learners.contract import run
 from onebit.learners.items import ItemSource, Pool, Stream
-from onebit.records import Answer, EpochRecord, Protocol, Question
+from onebit.records import Answer, AskingProtocol, EpochRecord, Question
 
 Ints = NDArray[np.int64]
 N_LABELS, N_ITEMS = 4, 60
@@ -41,7 +41,7 @@ Rater = Callable[[Question], Answer | int]
 class Kind:
     """A protocol on a pool or a stream."""
 
-    protocol: Protocol
+    protocol: AskingProtocol
     passive: bool
     pool: bool
 
@@ -65,7 +65,7 @@ class Kind:
         return Answer.NO if self.answer(question) is Answer.YES else Answer.YES
 
 
-PROTOCOLS: tuple[Protocol, ...] = ("one-shot", "follow-up", "labels")
+PROTOCOLS: tuple[AskingProtocol, ...] = ("one-shot", "follow-up", "labels")
 KINDS = {
     f"{protocol}{'-passive' * passive}-{'pool' if pool else 'stream'}": Kind(protocol, passive, pool)
     for protocol in PROTOCOLS

@@ -42,7 +42,7 @@ from onebit.learners.certified.evidence import IndependentEvidence, PoolEvidence
 from onebit.learners.contract import run
 from onebit.learners.items import Pool, Stream
 from onebit.raters import SimulatedRater
-from onebit.records import Answer, Protocol, Question, RunStatus, Status
+from onebit.records import Answer, AskingProtocol, Question, RunStatus, Status
 
 every_protocol = pytest.mark.parametrize("protocol", PROTOCOLS)
 
@@ -198,7 +198,7 @@ def test_a_pool_run_to_its_end_is_exact(kind: Kind) -> None:
 
 
 @every_protocol
-def test_ties_in_a_pool_are_known_at_its_end(protocol: Protocol) -> None:
+def test_ties_in_a_pool_are_known_at_its_end(protocol: AskingProtocol) -> None:
     """Two models with the same accuracy, right on different items: only the whole pool shows it."""
     hypotheses = PredictionTable([[0, 0, 1, 1, 0], [1, 1, 0, 0, 0]], 2)
     learner = CertifiedLearner(hypotheses, Pool(np.arange(5)), eps=1e-9, protocol=protocol)
@@ -277,7 +277,7 @@ def test_a_short_stream_is_not_used_up_by_the_vote() -> None:
 
 
 @every_protocol
-def test_models_that_agree_on_the_pool_are_settled_without_a_question(protocol: Protocol) -> None:
+def test_models_that_agree_on_the_pool_are_settled_without_a_question(protocol: AskingProtocol) -> None:
     """They are told apart by nothing that could be drawn, so either is the best."""
     models = ModelList([lambda x: x % 2, lambda x: x % 2], n_labels=2)
     learner = CertifiedLearner(models, Pool(np.arange(6)), eps=0.1, protocol=protocol)
@@ -356,7 +356,7 @@ def test_a_best_model_that_abstains_comes_to_lead_although_raters_err(kind: Kind
 
 
 @every_protocol
-def test_models_that_hardly_ever_speak(protocol: Protocol) -> None:
+def test_models_that_hardly_ever_speak(protocol: AskingProtocol) -> None:
     """Both abstain on 97 of 100 items."""
     table = np.full((2, 100), -1)
     table[:, :3] = [[0, 0, 0], [1, 1, 1]]

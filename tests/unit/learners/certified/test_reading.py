@@ -12,13 +12,13 @@ from tests.problems import models_of_accuracy
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.items import Pool
-from onebit.records import Answer, Protocol
+from onebit.records import Answer, AskingProtocol
 
 N_LABELS = 4
 PREDICTIONS, TRUTH = models_of_accuracy(np.random.default_rng(0), np.linspace(0.6, 0.8, 6), 400, N_LABELS)
 
 
-def learner(protocol: Protocol) -> CertifiedLearner:
+def learner(protocol: AskingProtocol) -> CertifiedLearner:
     items = Pool(np.arange(TRUTH.size))
     return CertifiedLearner(PredictionTable(PREDICTIONS, N_LABELS), items, eps=0.02, protocol=protocol, seed=0)
 
@@ -36,7 +36,7 @@ def told(result: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("protocol", ["one-shot", "follow-up"])
-def test_what_was_read_is_not_changed_by_what_comes_later(protocol: Protocol) -> None:
+def test_what_was_read_is_not_changed_by_what_comes_later(protocol: AskingProtocol) -> None:
     early, same = learner(protocol), learner(protocol)
     for each in (early, same):
         answer(each, 120)

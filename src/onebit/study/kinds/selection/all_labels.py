@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.estimate.betting import BETS, CAP, Wealth
+from onebit.estimate.delta import log_share
 from onebit.explore.corrective import solve_paper_potential
 from onebit.explore.mixture import Mixture
 from onebit.explore.potential import W_gamma
@@ -80,7 +81,7 @@ class AllLabels:
         self._right: Bools = self._said == truth
         n_hypotheses = self._first.size
         self._wealth = PlainWealth(n_hypotheses)
-        self._threshold = math.log(max(n_hypotheses - 1, 1) / delta)
+        self._threshold = log_share(max(n_hypotheses - 1, 1), delta)
         self._score = np.zeros(n_hypotheses)
         self._survives = np.ones(n_hypotheses, dtype=np.bool_)
         self._confirmed = np.empty(0, dtype=np.int64)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from onebit.classifier import YesNoClassifier
 from onebit.estimate.accuracy import accuracy_interval
+from onebit.estimate.delta import failure_per_audit
 from onebit.learners.training.constants import MOST_AUDITS
 from onebit.learners.training.learner import TrainingLearner, TrainingResult, missing_label
 from onebit.learners.training.model import Model, mean_belief
@@ -271,7 +272,7 @@ def _interval(course: Course, setting: TrainingSetting, last: Sequence[EpochPlan
     said = [answer for question, answer in pairs if question.epoch in numbers and answer is not None]
     if not said:
         return None
-    share = setting.delta / (1 if setting.target is None else MOST_AUDITS)
+    share = failure_per_audit(1 if setting.target is None else MOST_AUDITS, setting.delta)
     n_yes, n_cant_tell = (sum(answer is each for answer in said) for each in (Answer.YES, Answer.CANT_TELL))
     found = accuracy_interval(n_yes, len(said), share, n_cant_tell)
     return found.low, found.high
