@@ -1,7 +1,8 @@
 """The pictures in ``docs/screens``, from a real run: `make screens`.
 
 Classifiers of the intents in clinc150 are trained on different shares of its texts; a study of them is made on the page
-itself, and simulated raters who know the truth answer it over the API until it is certified.
+itself, and simulated raters who know the truth answer it over the API until it is certified. A panel of a few texts of
+many shapes is made there, too.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from typing import Any
 
 from benchmarks.harness import data_file
 from benchmarks.page_raters import Connection
+from benchmarks.panel_texts import write_answers
 from benchmarks.running_server import Served, chromium, served, token_of
 from PIL import Image
 from playwright.async_api import Browser, Page
@@ -145,13 +147,41 @@ async def show_rater(browser: Browser, link: str, truth: dict[str, str], name: s
     page = await context.new_page()
     await page.goto(link)
     # The instructions come first.
-    await page.click("#help button")
+    await page.click("#help .primary")
     for _ in range(3):
         await page.wait_for_selector("#yes:enabled")
         text, label = await page.inner_text("#item"), await page.inner_text("#question b")
         await page.keyboard.press("y" if truth[text] == label else "n")
         await page.wait_for_function("(text) => document.getElementById('item').innerText !== text", arg=text)
     await page.wait_for_selector("#yes:enabled")
+    await picture(page, name)
+    await context.close()
+
+
+async def make_panel(owner: Page) -> int:
+    """Make a panel over the API, and give its number."""
+    chosen = {
+        "path": "answers.jsonl",
+        "models": "answer_*",
+        "show": ["question"],
+        "protocol": "panel",
+        "markdown": True,
+    }
+    made = await owner.request.post("/api/v1/studies", data={**chosen, "name": "which assistant", "eps": 0.05})
+    study: int = (await made.json())["study"]
+    return study
+
+
+async def show_panel(browser: Browser, link: str, about: str, name: str, **options: Any) -> None:
+    """The page of a panel at a question that is ``about`` something, with one verdict given and the next in focus."""
+    context = await browser.new_context(**options)
+    page = await context.new_page()
+    await page.goto(link)
+    await page.wait_for_selector("#yes:enabled")
+    while about not in await page.inner_text("#item"):
+        await page.keyboard.press("n")
+        await page.wait_for_timeout(300)
+    await page.keyboard.press("y")
     await picture(page, name)
     await context.close()
 
@@ -173,6 +203,13 @@ async def show(server: Served, truth: dict[str, str], texts: dict[str, str]) -> 
         await asyncio.gather(*(answer(server, rater, link, truth) for rater, link in links.items()))
         await owner.reload()
         await picture(owner, "board-certified", whole=True)
+        panel = await make_panel(owner)
+        made = await owner.request.post(f"/api/v1/studies/{panel}/links", data={"rater": "eve"})
+        eve = (await made.json())["url"]
+        await show_panel(browser, eve, "reverse", "panel-laptop", **LAPTOP)
+        await show_panel(browser, eve, "lake", "panel-phone", **PHONE)
+        await owner.goto("/")
+        await picture(owner, "studies")
 
 
 def main() -> None:
@@ -183,6 +220,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         truth = write_table(source, folder / "predictions.csv")
+        write_answers(folder / "answers.jsonl")
         with (folder / "predictions.csv").open(newline="") as file:
             # Where a text comes twice, either label may be right; the pages show it a few times at most.
             texts = {row["text"]: truth[row["id"]] for row in csv.DictReader(file)}

@@ -66,9 +66,9 @@ def right_answer(truth: np.ndarray, item: str, label: str) -> str:
     return "yes" if int(label) == truth[int(item)] else "no"
 
 
-def make_study(storage: str, folder: Path, n_answers: int) -> np.ndarray:
-    """A study with so many answers, each right; the truth about its items."""
-    predictions, truth = table()
+def make_study(storage: str, folder: Path, n_items: int, n_answers: int) -> np.ndarray:
+    """A study with so many items and answers, each right; the truth about its items."""
+    predictions, truth = table(n_items)
     path = folder / "table.csv"
     with path.open("w", newline="") as file:
         writer = csv.writer(file)
@@ -212,7 +212,7 @@ def _ms(took: Sequence[float], share: float) -> float | None:
 def measure(case: Case) -> Case:
     with tempfile.TemporaryDirectory() as name, storage_of(case["store"], Path(name)) as storage:
         folder = Path(name)
-        truth = make_study(storage, folder, case["answers before"])
+        truth = make_study(storage, folder, case["items"], case["answers before"])
         raters = [f"rater {i}" for i in range(N_RATERS + 1)]
         with served(storage, folder, raters) as server:
             return asyncio.run(load(server, truth, case["seconds"]))
@@ -222,8 +222,8 @@ if __name__ == "__main__":
     run_cases(
         "serving",
         [
-            {"store": store, "answers before": answers, "seconds": 60}
-            for answers in (50_000, 0)
+            {"store": store, "items": items, "answers before": answers, "seconds": 60}
+            for items, answers in ((20_000, 50_000), (1000, 0))
             for store in ("sqlite", "postgresql")
         ],
         measure,

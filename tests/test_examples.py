@@ -1,4 +1,4 @@
-"""Every example runs, and so does the code of the README and of docs/python.md."""
+"""Every example runs, the notebook too, and so does the code of the README and of docs/python.md."""
 
 from __future__ import annotations
 
@@ -7,7 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import nbformat
+import numpy as np
+import pandas
 import pytest
+from nbclient import NotebookClient
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
@@ -20,12 +24,39 @@ def test_example_runs(path: Path) -> None:
     assert done.stdout
 
 
+def at_hand() -> dict[str, object]:
+    """What a reader of the README has: a table of two models, and somebody who answers."""
+    rng = np.random.default_rng(0)
+    truth = rng.choice(["yes", "no", "perhaps"], 500)
+    new, old = (np.where(rng.random(500) < share, truth, "no") for share in (0.9, 0.3))
+    texts = [f"text {i}" for i in range(500)]
+
+    def is_right(item: dict[str, str], output: str) -> bool:
+        return bool(truth[texts.index(item["text"])] == output)
+
+    df = pandas.DataFrame({"name": [f"item {i}" for i in range(500)], "text": texts, "new": new, "old": old})
+    return {"df": df, "is_right": is_right, "texts": texts, "old": old.tolist(), "new": new.tolist()}
+
+
+def test_the_notebook_runs_and_shows_pictures() -> None:
+    notebook = nbformat.read(ROOT / "examples" / "data_frame.ipynb", as_version=4)
+    assert all(not cell.get("outputs") for cell in notebook.cells), "outputs are made anew, and not kept"
+    NotebookClient(notebook, kernel_name="python3", timeout=600).execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", ())]
+    shown = [output.data.get("text/html", "") for output in outputs if "data" in output]
+    assert any(page.count("<svg") == 2 and "Leaderboard" in page for page in shown)
+    assert any("ahead_at_most" in page for page in shown), "the data frame"
+
+
 def test_code_of_the_pages_runs_and_says_the_truth() -> None:
     pages = [(ROOT / name).read_text() for name in ("README.md", "docs/python.md")]
     blocks = [block for page in pages for block in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)]
-    names: dict[str, object] = {}
+    names: dict[str, object] = at_hand()
     for block in blocks:
         exec(block, names)
+    for name, chosen in (("better", "new"), ("found", "model 2")):
+        found = names[name]
+        assert (found.chosen, found.status) == (chosen, "certified")  # type: ignore[attr-defined]
     result = names["result"]
     assert result.chosen == 49  # type: ignore[attr-defined]
     assert round(result.exploration.variance_bound, 1) == 1.9  # type: ignore[attr-defined]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 import zipfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +24,8 @@ TYPES = frozenset(
     }
 )
 FORMAT = "onebit classifier 1"
+#: Bytes of a model, unpacked. Origin: a round number, far above any that was measured.
+MOST_UNPACKED = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,10 @@ def from_bytes(data: bytes, where: str) -> Any:
     import skops.io
 
     try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            n_bytes = sum(member.file_size for member in archive.infolist())
+        if n_bytes > MOST_UNPACKED:
+            raise InvalidInputError(f"{where} unpacks to {n_bytes:,} bytes; a model has at most {MOST_UNPACKED:,}")
         strange = sorted(set(skops.io.get_untrusted_types(data=data)) - TYPES)
         if strange:
             raise InvalidInputError(
@@ -95,5 +103,7 @@ def from_bytes(data: bytes, where: str) -> Any:
         return skops.io.loads(data, trusted=sorted(TYPES))
     except InvalidInputError:
         raise
-    except (OSError, zipfile.BadZipFile, KeyError, ValueError, TypeError, AttributeError) as error:
+    except (OSError, zipfile.BadZipFile, zlib.error, KeyError, ValueError, TypeError, AttributeError) as error:
         raise InvalidInputError(f"{where} is no model, or damaged ({type(error).__name__}: {error})") from None
+    except RecursionError:
+        raise InvalidInputError(f"{where} is no model: it is nested too deeply") from None

@@ -55,7 +55,8 @@ def best_means(setting: Setting, n_items: int | None, simulated: bool = False) -
         where, each = "the population that the items of this table were drawn from", "every item of"
     if is_about_accuracy(setting, simulated):
         return f"“Best” means: right most often on {where}."
-    return f"“Best” means: accepted most often, if raters judged every model's label on {each} {where}."
+    what = "output" if setting.protocol == "panel" else "label"
+    return f"“Best” means: accepted most often, if raters judged every model's {what} on {each} {where}."
 
 
 def not_promised(setting: Setting, simulated: bool = False) -> list[str]:
@@ -65,7 +66,8 @@ def not_promised(setting: Setting, simulated: bool = False) -> list[str]:
         "That it is the best elsewhere, or on next month's data.",
     ]
     if not is_about_accuracy(setting, simulated):
-        told.append("That a label which raters accept is right. Where raters err, they may accept a wrong one.")
+        what = "an output" if setting.protocol == "panel" else "a label"
+        told.append(f"That {what} which raters accept is right. Where raters err, they may accept a wrong one.")
     return told
 
 
@@ -85,7 +87,8 @@ def assumed(setting: Setting, simulated: bool = False) -> list[str]:
         )
     return [
         *told,
-        "A model that gives no label for an item is not accepted there.",
+        f"A model that gives no {'output' if setting.protocol == 'panel' else 'label'} for an item is not accepted "
+        "there.",
         "The seed, which decides what is asked, was chosen after the table was fixed, by somebody who did not make the "
         "table. It was never used before for these items.",
     ]
@@ -110,13 +113,19 @@ def _raters(setting: Setting, simulated: bool) -> str:
         return "The right label of an item is the one that raters give it."
     if setting.exhaustive:
         return "No yes and no no of a rater is wrong."
+    what = "output" if setting.protocol == "panel" else "label"
     return (
-        "Raters may err. The promise is about how often they accept a model's label. It is about how often the label "
-        "is right only as far as what they accept is right."
+        f"Raters may err. The promise is about how often they accept a model's {what}. It is about how often the "
+        f"{what} is right only as far as what they accept is right."
     )
 
 
 def _right_labels(setting: Setting, simulated: bool) -> str:
+    if setting.protocol == "panel":
+        return (
+            "An item may have several right outputs, or none. What raters say about an output does not depend on which "
+            "others they see beside it. Equal outputs of an item have one verdict."
+        )
     if setting.protocol == "one-shot":
         counts = "right" if is_about_accuracy(setting, simulated) else "accepted"
         return (
@@ -137,6 +146,8 @@ def _cant_tell(setting: Setting) -> str:
         return "“Can't tell” counts as no label: no model scores on the item."
     if setting.exhaustive:
         return "“Can't tell” does not deny a label. If raters deny all others, the label counts as right."
+    if setting.protocol == "panel":
+        return "“Can't tell” counts as “not a yes” to that output, and says nothing about others."
     return "“Can't tell” counts as “not a yes” to that label, and says nothing about other labels."
 
 

@@ -47,6 +47,29 @@ class SimulatedRater:
         return Answer.YES if question.label == truth else Answer.NO
 
 
+class VerdictRater:
+    """A rater who says about each output what ``verdicts`` (N, n) say, where models say ``predictions`` (N, n).
+
+    1 is yes, 0 is no, and anything else can't tell; of equal outputs the first model's verdict counts.
+
+    >>> VerdictRater([[0], [1]], [[1], [1]])(Question(id=0, item=0, label=1, propensity=1.0, epoch=0))
+    <Answer.YES: 'yes'>
+    """
+
+    def __init__(self, predictions: ArrayLike, verdicts: ArrayLike) -> None:
+        self._predictions, self._verdicts = np.asarray(predictions), np.asarray(verdicts)
+
+    def __call__(self, question: Question) -> Answer:
+        says = np.flatnonzero(self._predictions[:, question.item] == question.label)
+        if question.label is None or says.size == 0:
+            raise InvalidInputError(
+                f"question {question.id} is about label {question.label} of item {question.item}, and no model gives "
+                "it; verdicts are about outputs"
+            )
+        verdict = self._verdicts[says[0], question.item]
+        return {1: Answer.YES, 0: Answer.NO}.get(int(verdict), Answer.CANT_TELL)
+
+
 class ErringRater:
     """A rater who says no to the right label with probability ``f_no``, and yes to a wrong one with ``f_yes``.
 

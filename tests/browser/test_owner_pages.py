@@ -63,7 +63,7 @@ def test_a_study_is_made_from_the_page(start: Start, tmp_path: Path) -> None:
     page = server.dashboard()
     page.click("text=New study")
     page.set_input_files("#file", write_table(tmp_path / "intents.csv"))
-    expect(page.locator("#models")).to_contain_text("8 (model 0")
+    expect(page.locator("#rest")).to_contain_text("8 (model 0")
     page.fill("#eps", "0.1")
     page.fill("#name", "made here")
     assert page.locator("[name=protocol]:checked").count() == 0  # each assumes something else
@@ -96,7 +96,7 @@ def test_what_more_can_be_chosen_reaches_the_study(start: Start, tmp_path: Path)
     page.select_option("#truth", "known")
     page.select_option("#gold", "known")
     expect(page.locator("#truth")).to_have_value("")  # planted or left out, not both
-    expect(page.locator("#models")).to_contain_text("8 (model 0")
+    expect(page.locator("#rest")).to_contain_text("8 (model 0")
     page.fill("#gold-share", "0.1")
     page.fill("#repeat-share", "0.2")
     page.fill("#overlap", "3")
@@ -136,7 +136,7 @@ def test_a_study_that_trains_a_classifier_is_made_from_the_page(start: Start, tm
     (tmp_path / "animals.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     page.check("[name=kind][value=training]")
     page.set_input_files("#file", tmp_path / "animals.jsonl")
-    expect(page.locator("#models")).to_have_text("The classifier learns from text alone.")
+    expect(page.locator("#rest")).to_have_text("The classifier learns from text alone.")
     for hidden in ("#eps", "#protocol", "#f-no"):
         expect(page.locator(hidden)).to_be_hidden()
     expect(page.locator("[name=training-protocol][value=follow-up]")).to_be_checked()
@@ -174,7 +174,7 @@ def test_a_number_out_of_range_is_said_before_anything_is_sent(start: Start, tmp
 
 def test_a_table_that_is_none_is_said_in_words(start: Start, tmp_path: Path) -> None:
     server = start()
-    (tmp_path / "bad.parquet").write_bytes(b"no table")
+    (tmp_path / "bad.parquet").write_bytes(b"PAR1 no table")
     page = server.dashboard()
     page.goto(f"{server.url}/new")
     page.set_input_files("#file", tmp_path / "bad.parquet")
@@ -190,7 +190,7 @@ def test_hostile_texts_do_not_run(start: Start) -> None:
     server = start(name=text, labels=labels, descriptions={text: text}, text=text, instructions=text)
     page = server.page()
     page.goto(f"{server.url}/r/{server.token(HOSTILE[1])}")
-    page.click("#help button")
+    page.click("#help .primary")
     page.wait_for_selector("#yes:enabled")
     assert HOSTILE[0] in page.inner_text("#item")
     for _ in range(5):
@@ -225,3 +225,19 @@ def test_hostile_labels_and_columns_do_not_run(start: Start, tmp_path: Path) -> 
 def assert_harmless(page: Page) -> None:
     assert page.evaluate("() => window.hacked") is None
     assert page.locator("iframe, svg:not(.chart), img").count() == 0
+
+
+def test_a_study_is_deleted_when_its_name_is_typed(start: Start) -> None:
+    server = start()
+    dashboard = server.dashboard()
+    dashboard.once("dialog", lambda dialog: dialog.dismiss())
+    dashboard.click("#delete")
+    assert len(server.site.entries()) == 1
+    dashboard.once("dialog", lambda dialog: dialog.accept("intent"))
+    dashboard.click("#delete")
+    expect(dashboard.locator("#problem")).to_contain_text("nothing was deleted")
+    assert len(server.site.entries()) == 1
+    dashboard.once("dialog", lambda dialog: dialog.accept("intents"))
+    dashboard.click("#delete")
+    expect(dashboard.locator(".lead")).to_have_text("There is no study yet.")
+    assert server.site.entries() == []

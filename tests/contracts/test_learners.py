@@ -13,7 +13,7 @@ from onebit.estimate.bernstein import AccuracyIntervals
 from onebit.hypotheses.finite import FiniteClass
 from onebit.hypotheses.intervals import IntervalClass
 from onebit.hypotheses.lists import ListTable
-from onebit.learners.certified import CertifiedLearner
+from onebit.learners.certified import CertifiedLearner, PanelLearner
 from onebit.learners.certified.constants import LOOKED_AT_EACH
 from onebit.learners.contract import BoundedResult, Learner, Result, run
 from onebit.learners.items import ItemSource, Pool, Stream
@@ -176,6 +176,16 @@ class TestCertifiedOneShot(CertifiedSuite):
 
 class TestCertifiedFollowUp(CertifiedSuite):
     protocol = "follow-up"
+
+
+class TestCertifiedPanel(CertifiedSuite):
+    """Nobody votes, so no example is only looked at; delta is so small that all contend to the end of a stream."""
+
+    protocol = "panel"
+    n_unlabelled = 0
+
+    def make_on(self, items: ItemSource, seed: int) -> Learner[Result]:
+        return PanelLearner(MODELS, items, eps=0.05, delta=1e-6, seed=seed)
 
 
 class TestCertifiedLabels(CertifiedSuite):

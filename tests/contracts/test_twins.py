@@ -18,6 +18,7 @@ from onebit.learners.contract import Learner, Result
 from onebit.learners.items import ItemSource, Stream
 from onebit.learners.paper.final import ErmResult
 from onebit.learners.paper.uniform import UniformLearner
+from onebit.log.chain import Head
 from onebit.raters import Rater
 from onebit.records import Answer, Question, Status
 from onebit.store import schema
@@ -247,6 +248,14 @@ class HasNoLocks(Store):
 
 
 class Unlocked:
+    begins = ""
+
+    def note(self, head: Head) -> None:
+        """Nothing is kept."""
+
+    def is_held(self) -> bool:
+        return True
+
     def release(self, forget: bool = False) -> None:
         """Nothing was held."""
 

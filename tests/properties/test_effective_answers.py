@@ -14,7 +14,7 @@ from tests.unit.study.runs import FOLLOW_UP, LABELS, ONE_SHOT, PREDICTIONS, STRE
 
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.contract import Learner
-from onebit.log.events import Answered, Asked, Event, Undone
+from onebit.log.events import Answered, Asked, EpochBegan, Event, Undone
 from onebit.records import Answer, Question, Setting, Status, TrainingProtocol, TrainingSetting
 from onebit.store.store import Store
 from onebit.study.kinds.training.examples import read_features
@@ -68,6 +68,10 @@ def effective_run(log: list[Event], learner: Learner[Any]) -> list[Question]:
             stands[event.question_id] = place
         elif isinstance(event, Undone):
             del stands[event.question_id]
+    # How long epochs are depends on who is there, which no log says; what they ask does not.
+    sizes = [event.record.n_rounds for event in log if isinstance(event, EpochBegan)]
+    if isinstance(learner, CertifiedLearner):
+        learner._size = lambda standing: [*sizes, 1][len(learner.epochs)]  # type: ignore[method-assign]
     asked: list[Question] = []
     for place, event in enumerate(log):
         if isinstance(event, Asked):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -23,7 +23,6 @@ from onebit.estimate.betting import BETS, IndependentWealth
 from onebit.estimate.rater_errors import slack
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.certified import CertifiedLearner, constants
-from onebit.learners.certified.asking import Asking
 from onebit.learners.certified.evidence import IndependentEvidence, PoolEvidence
 from onebit.learners.certified.standing import Standing
 from onebit.learners.items import Pool
@@ -70,7 +69,7 @@ class Population:
     """A table (N, n) and the truth (n,), with items about which the rater can't tell: nobody is right there.
 
     ``also`` has further (item, label) that are acceptable. Raters say no to a right label with probability ``f_no``,
-    yes to a wrong one with ``f_yes``; the learner is told the ``bounds``.
+    yes to a wrong one with ``f_yes``; the learner is told the ``bounds``. A ``judge`` scores the table.
     """
 
     table: Ints
@@ -81,6 +80,7 @@ class Population:
     f_no: float = 0.0
     f_yes: float = 0.0
     bounds: tuple[float, float] = (0.0, 0.0)
+    judge: Floats | None = None
 
     @property
     def n_items(self) -> int:
@@ -125,6 +125,7 @@ class Population:
             f_no=self.bounds[0],
             f_yes=self.bounds[1],
             seed=0,
+            judge=self.judge,
         )
         learner._standing_now()
         return learner
@@ -164,17 +165,17 @@ def begun(before: CertifiedLearner, rows: list[list[float]], examples: list[int]
     if examples is not None:
         after._evidence._items.next = examples  # type: ignore[attr-defined]
     after._begin(standing(after))
-    assert after._asking is not None
-    assert after._asking.epoch.drawn.items.size == len(rows)
+    assert after._rounds is not None
+    assert after._rounds.epoch.drawn.items.size == len(rows)
     return after
 
 
 def answered(population: Population, learner: CertifiedLearner) -> Iterator[tuple[float, CertifiedLearner]]:
     """All ways in which the open epoch can be answered, and closed: probabilities and learners."""
-    asking = learner._asking
+    asking = learner._rounds
     assert asking is not None
     if not asking.epoch.unsettled:
-        learner._close(asking, standing(learner))
+        learner._close(standing(learner))
         yield 1.0, learner
         return
     asked = learner.ask(1)
@@ -220,8 +221,8 @@ def questions_of(before: CertifiedLearner, pool: bool, item: int) -> list[tuple[
     """
     u0 = (item + 0.5) / (before._pool_said.shape[1] if before._pool_said is not None else 1)
     with_epoch = begun(before, [[u0, 0.0, 0.0, 0.0]], None if pool else [item])
-    assert with_epoch._asking is not None
-    one_shot = with_epoch._asking.epoch.one_shot
+    assert with_epoch._rounds is not None
+    one_shot = with_epoch._rounds.epoch.one_shot
     if one_shot is None or one_shot.places.size == 0:
         return [(1.0, [u0, 0.0, 0.0, 0.0])]
     q = np.where(one_shot._of.unknown, one_shot._q, 0.0)
@@ -389,12 +390,39 @@ def test_one_shot(people: Population, gamma: float, pool: bool, monkeypatch: pyt
     assert tree.wrong <= 0.5
 
 
+JUDGES: dict[str, Callable[[Population], Floats]] = {
+    "right": lambda people: people.right.astype(np.float64),
+    "wrong": lambda people: (~people.right).astype(np.float64),
+    "for one model": lambda people: (people.table == people.table[0]).astype(np.float64),
+}
+
+
+@pytest.mark.parametrize("judge", JUDGES.values(), ids=JUDGES.keys())
+@pytest.mark.parametrize("name", ["three labels", "abstainers", "can't tell"])
 @pool_or_stream
-def test_a_guess_fitted_on_its_own_answer_is_found_out(pool: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_shot_with_a_judge(
+    name: str, judge: Callable[[Population], Floats], pool: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever it says, and however much it is believed: here from the first round on."""
+    _ask_with(0.2, monkeypatch)
+    monkeypatch.setattr(constants, "PRIOR_OF_JUDGE", 2.0)
+    people = replace(POPULATIONS[name], judge=judge(POPULATIONS[name]))
+    tree = Tree(people, pool, depth=2)
+    tree.grow(people.learner("one-shot", pool, eps=0.1, delta=0.5))
+    assert tree.wrong <= 0.5
+
+
+@pytest.mark.parametrize("judge", [None, JUDGES["wrong"]], ids=["no judge", "judge"])
+@pool_or_stream
+def test_a_guess_fitted_on_its_own_answer_is_found_out(
+    pool: bool, judge: Callable[[Population], Floats] | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The twin of ``test_one_shot``: guesses of the epoch are made anew once its answers are in."""
     close = CertifiedLearner._close
 
-    def closes_with_other_guesses(self: CertifiedLearner, asking: Asking, now: Standing) -> None:
+    def closes_with_other_guesses(self: CertifiedLearner, now: Standing) -> None:
+        asking = self._rounds
+        assert asking is not None
         one_shot, experience = asking.epoch.one_shot, copy.deepcopy(self._experience(now))
         found = asking.epoch.found()
         assert one_shot is not None
@@ -403,10 +431,11 @@ def test_a_guess_fitted_on_its_own_answer_is_found_out(pool: bool, monkeypatch: 
         of = one_shot._of
         one_shot._guess = experience.guess().of(of._features, of.outputs, of.unknown) + of.is_right
         one_shot._for_rival = one_shot._guess
-        close(self, asking, now)
+        close(self, now)
 
     monkeypatch.setattr(CertifiedLearner, "_close", closes_with_other_guesses)
     people = POPULATIONS["three labels"]
+    people = people if judge is None else replace(people, judge=judge(people))
     with pytest.raises(AssertionError):
         Tree(people, pool, depth=1).grow(people.learner("one-shot", pool, eps=0.1, delta=0.5))
 

@@ -18,7 +18,6 @@ from onebit.estimate.betting import Rounds
 from onebit.hypotheses.finite import PredictionTable
 from onebit.kernels.distinct import distinct_rows
 from onebit.learners.certified import CertifiedLearner
-from onebit.learners.certified.asking import Asking
 from onebit.learners.certified.epoch import KnownAnswers
 from onebit.learners.certified.protocols import Ask, Given, Settled, UntilAYes
 from onebit.learners.certified.standing import Standing
@@ -155,11 +154,13 @@ class VoidsTheItem(CertifiedLearner):
 
     def _begin(self, standing: Standing) -> None:
         super()._begin(standing)
-        for place, script in ({} if self._asking is None else self._asking._scripts).items():
-            if isinstance(script, UntilAYes) and self._asking is not None:
-                self._asking._scripts[place] = StopsAtCantTell(script.labels)
+        for place, script in ({} if self._rounds is None else self._rounds._scripts).items():
+            if isinstance(script, UntilAYes) and self._rounds is not None:
+                self._rounds._scripts[place] = StopsAtCantTell(script.labels)
 
-    def _close(self, asking: Asking, *args: object, **options: object) -> None:
+    def _close(self, *args: object, **options: object) -> None:
+        asking = self._rounds
+        assert asking is not None
         if (one_shot := asking.epoch.one_shot) is not None:
             unsure = [asking._answers.get(int(place), []) == [Answer.CANT_TELL] for place in one_shot.places]
 
@@ -178,7 +179,7 @@ class VoidsTheItem(CertifiedLearner):
                 )
 
             change_rounds(asking.epoch, void)
-        super()._close(asking, *args, **options)  # type: ignore[arg-type]
+        super()._close(*args, **options)  # type: ignore[arg-type]
 
 
 def cant_tell(stream: bool, protocol: str) -> Callable[..., tuple[CertifiedLearner, Floats]]:

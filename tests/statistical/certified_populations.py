@@ -15,6 +15,7 @@ from scipy.stats import binom
 
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.certified import CertifiedLearner
+from onebit.learners.certified.run import CertifiedRun
 from onebit.learners.contract import run
 from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.raters import RandomDelays, run_with_delays
@@ -111,7 +112,7 @@ class Tally:
         """What a probability of delta exceeds with probability at most FALSE_ALARM."""
         return int(binom.ppf(1 - FALSE_ALARM, self.runs, delta))
 
-    def add(self, accuracy: Floats, learner: CertifiedLearner) -> None:
+    def add(self, accuracy: Floats, learner: CertifiedRun) -> None:
         """Score a run by what is true of the models."""
         result = learner.result
         excess = accuracy.max() - accuracy

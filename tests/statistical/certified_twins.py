@@ -30,7 +30,6 @@ from tests.statistical.certified_populations import (
 
 from onebit.estimate.betting import BETS, IndependentWealth, Rounds
 from onebit.learners.certified import CertifiedLearner
-from onebit.learners.certified.asking import Asking
 from onebit.learners.certified.epoch import Epoch, KnownAnswers
 from onebit.learners.certified.evidence import IndependentEvidence
 from onebit.learners.certified.protocols import Settled
@@ -106,7 +105,10 @@ def change_rounds(epoch: Epoch, changed: Callable[[Rounds], Rounds]) -> None:
 class GuessesAfterwards(CertifiedLearner):
     """Takes the answer itself for the guess of the label that was asked, so that nothing is left to be weighted."""
 
-    def _close(self, asking: Asking, *args: object, **options: object) -> None:
+    def _close(self, *args: object, **options: object) -> None:
+        asking = self._rounds
+        assert asking is not None
+
         def guessed_again(rounds: Rounds) -> Rounds:
             places = np.flatnonzero(rounds.asked >= 0)
             asked = rounds.first[places] + rounds.asked[places]
@@ -116,14 +118,14 @@ class GuessesAfterwards(CertifiedLearner):
             return replace(rounds, q=q, for_rival=for_rival, for_leader=for_leader)
 
         change_rounds(asking.epoch, guessed_again)
-        super()._close(asking, *args, **options)  # type: ignore[arg-type]
+        super()._close(*args, **options)  # type: ignore[arg-type]
 
 
 class DropsLateAnswers(CertifiedLearner):
     """Closes an epoch without the rounds whose answers have not come."""
 
     def drop_open(self) -> None:
-        asking, standing = self._asking, self._standing
+        asking, standing = self._rounds, self._standing
         assert asking is not None
         assert standing is not None
         epoch = asking.epoch
@@ -133,7 +135,7 @@ class DropsLateAnswers(CertifiedLearner):
             epoch.settle(place, Settled(0))
         change_rounds(epoch, lambda rounds: selected(rounds, came, rounds.n_nil))
         self._ledger.n_open = 0
-        self._close(asking, standing)
+        self._close(standing)
 
 
 def won_by_the_best(population: Population) -> Bools:
@@ -188,7 +190,7 @@ class AllToTheLeader(CertifiedLearner):
 
     def _standing_now(self) -> Standing:
         standing = super()._standing_now()
-        standing.threshold[:] = -np.log(self._delta)
+        standing.threshold[:] = -np.log(self._setting.delta)
         return standing
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.unit.test_imports import ALLOWED, SOURCE
 
 ROOT = SOURCE.parents[1]
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
 #: A file of the package, or of the tests and benchmarks, between backticks.
 FILE = re.compile(r"`((?:src/onebit/|tests/|benchmarks/|examples/)?[a-z_0-9]+(?:/[a-z_0-9]+)+\.py)`")
 

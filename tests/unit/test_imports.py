@@ -51,6 +51,8 @@ ALLOWED: dict[str, set[str]] = {
         "promise",
         "report",
     },
+    "selected": {"report", "study"},
+    "selecting": {"raters", "tables", "study", "selected"},
     "web": {"tables", "raters", "log", "store", "study", "report", "learners.paper.schedule", "verify"},
     "cli": {
         "promise",

@@ -12,6 +12,7 @@ from rich.markup import escape
 from rich.panel import Panel
 
 from onebit.cli.keyboard import ANSWERS, KEYS, QUIT, UNDO, check_terminal, forget_keys, single_keys
+from onebit.cli.terminal import plain
 from onebit.errors import InvalidInputError
 from onebit.records import Status
 
@@ -51,7 +52,7 @@ def answer_at_terminal(study: Study, console: Console, rater: str | None = None)
         raise InvalidInputError("this study asks for the labels themselves, and the terminal takes yes and no")
     who, status = rater or getpass.getuser(), _StatusLine(study)
     if study.about.instructions:
-        console.print(Panel(escape(study.about.instructions), title="Instructions", title_align="left"))
+        console.print(Panel(escape(plain(study.about.instructions)), title="Instructions", title_align="left"))
     answered: list[Offer] = []
     with single_keys() as key:
         while (offer := _next(study, who, console)) is not None:
@@ -84,14 +85,18 @@ def _next(study: Study, rater: str, console: Console) -> Offer | None:
 
 def _show(study: Study, offer: Offer, status: str, console: Console) -> None:
     item = study.item(offer.item)
-    lines = [f"[dim]{escape(name)}[/] {escape(text)}" for name, text in item.shown.items()]
-    if offer.label is not None:
-        label = study.about.labels[offer.label]
-        lines.append(f"Is [b]{escape(label.name)}[/] right?")
+    lines = [f"[dim]{escape(plain(name))}[/] {escape(plain(text))}" for name, text in item.shown.items()]
+    label = None if offer.label is None else study.items.label(offer.label)
+    if label is not None and not study.about.is_open:
+        lines.append(f"Is [b]{escape(plain(label.name))}[/] right?")
         if label.description:
-            lines.append(f"[dim]{escape(label.description)}[/]")
-    console.print(Panel("\n".join(lines), title=f"item {escape(item.id)}", title_align="left", padding=(0, 1)))
-    console.print(f"  [dim]{escape(status)}[/]\n  {KEYS}", highlight=False)
+            lines.append(f"[dim]{escape(plain(label.description))}[/]")
+    console.print(Panel("\n".join(lines), title=f"item {escape(plain(item.id))}", title_align="left", padding=(0, 1)))
+    if label is not None and study.about.is_open:
+        text = escape(plain(label.name)) or "[dim](empty)[/]"
+        console.print(Panel(text, title="answer", title_align="left", padding=(0, 1)))
+        console.print("Is this answer right?", highlight=False)
+    console.print(f"  [dim]{escape(plain(status))}[/]\n  {KEYS}", highlight=False)
 
 
 class _StatusLine:

@@ -65,7 +65,7 @@ def demo(
     table_path = out / "digits.csv"
     digits.write_table(contest, table_path)
     spec = SelectionSpec(eps=digits.CERTIFIED_EPS, protocol="follow-up", seed=seed, id="image", truth="digit")
-    report = run_selection(spec, table_path, folder, Console(stderr=True))
+    report = run_selection(spec, [table_path], folder, Console(stderr=True))
     console.print(f"\n[b]{report.chosen[0]}[/]: {words.headline(report)}", highlight=False, soft_wrap=True)
     console.print(f"The report is in {folder / PAGE}; the table is {table_path}", highlight=False, soft_wrap=True)
 

@@ -9,7 +9,9 @@ import typer
 
 from onebit import __version__
 from onebit.cli.demo import demo
+from onebit.cli.export import export
 from onebit.cli.learn import learn
+from onebit.cli.links import app as links_app
 from onebit.cli.options import flag
 from onebit.cli.plan import plan
 from onebit.cli.predict import predict
@@ -18,6 +20,7 @@ from onebit.cli.select import select
 from onebit.cli.serve import serve
 from onebit.cli.study import app as study_app
 from onebit.cli.study_learn import learn as study_learn
+from onebit.cli.terminal import plain
 from onebit.cli.verify import report, verify
 from onebit.errors import OnebitError, OptionError
 
@@ -36,8 +39,10 @@ app.command()(predict)
 study_app.command("learn")(study_learn)
 app.add_typer(study_app)
 app.command()(serve)
+app.add_typer(links_app)
 app.command()(verify)
 app.command()(report)
+app.command()(export)
 app.command()(plan)
 app.command()(demo)
 app.command()(reproduce)
@@ -59,10 +64,16 @@ def options(
 
 
 def main() -> None:
-    """Run the command; an error that onebit raises on purpose is one line and exit code 2."""
+    """Run the command; an error that onebit raises on purpose, or the file system's, is one line and exit code 2."""
     try:
         app()
     except OnebitError as error:
         told = error.naming(flag(error.option)) if isinstance(error, OptionError) else str(error)
-        print(f"onebit: {told}", file=sys.stderr)
+        print(f"onebit: {plain(told)}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        # A folder that cannot be written, a full disk: what the file system says is all that there is to know.
+        if error.filename is None:
+            raise
+        print(f"onebit: {error.filename}: {error.strerror}", file=sys.stderr)
         sys.exit(2)

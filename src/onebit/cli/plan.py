@@ -14,10 +14,11 @@ from rich.table import Table
 
 from onebit.cli import options as opt
 from onebit.cli.sequel_plan import problem_in_words, sequel_figures, sequel_in_words
-from onebit.cli.table_plan import ALL_EPS, print_table_plan, table_figures
+from onebit.cli.table_plan import print_table_plan, table_figures
 from onebit.errors import InvalidInputError
 from onebit.learners.paper import rates, schedule
 from onebit.records import SECONDS_PER_ANSWER, SelectionSpec
+from onebit.study.constants import PLANNED_EPS
 
 #: What the theorems are asked for unless it is said.
 DEFAULT_EPS = 0.05
@@ -25,8 +26,10 @@ DEFAULT_EPS = 0.05
 
 def plan(
     table: Annotated[
-        Path | None,
-        typer.Argument(help="A table as for onebit select: forecast what choosing from it costs.", show_default=False),
+        list[Path] | None,
+        typer.Argument(
+            help="A table, or logs, as for onebit select: forecast what choosing from it costs.", show_default=False
+        ),
     ] = None,
     labels: Annotated[
         int | None, typer.Option(help="Without a table: K, the number of labels.", show_default=False)
@@ -71,6 +74,16 @@ def plan(
     show: Annotated[
         list[str] | None, typer.Option(help="Column of the table that is no model; several times.", show_default=False)
     ] = None,
+    models: opt.Models = None,
+    reference: opt.Reference = None,
+    equal: opt.Equal = SelectionSpec.equal,
+    long: opt.Long = SelectionSpec.long,
+    model: opt.Model = None,
+    output: opt.Output = None,
+    judge: Annotated[
+        str | None,
+        typer.Option(help="Columns of the table that are a judge's, as for onebit select.", show_default=False),
+    ] = None,
     seconds_per_answer: Annotated[float, typer.Option(help="For the rater-hours of a table.")] = SECONDS_PER_ANSWER,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
@@ -86,38 +99,41 @@ def plan(
     size stands for N. These are worst-case sizes that hold before anything is seen. The paper's beat uniform guesses
     only below a tiny eps, which is printed.
     """
-    if table is not None:
+    if table:
         if any(each is not None for each in (labels, hypotheses, natarajan, gamma, right, list_size)):
             raise InvalidInputError(
                 "--labels, --hypotheses, --natarajan, --gamma, --right and --list-size are for a plan without a table; "
                 "a table has its own"
             )
-        figures = _for_table(table, id, truth, show, eps, delta, seconds_per_answer)
+        spec = SelectionSpec(
+            id=id,
+            truth=truth,
+            models=models,
+            reference=reference,
+            equal=equal,
+            show=tuple(show or ()),
+            delta=delta,
+            long=long,
+            model=model,
+            output=output,
+            judge=judge,
+        )
+        figures = table_figures(table, spec, tuple(eps or PLANNED_EPS), seconds_per_answer, Console(stderr=True))
     else:
-        if id is not None or truth is not None or show:
-            raise InvalidInputError("--id, --truth and --show name columns of a table; give the table, too")
+        if any(each is not None for each in (id, truth, models, reference, model, output, judge)) or show or long:
+            raise InvalidInputError(
+                "--id, --truth, --show, --models, --reference, --judge, --long, --model and --output are about a "
+                "table; give the table, too"
+            )
         figures = _for_theorems(
             labels, hypotheses, natarajan, eps, delta, gamma, _one_unless(right), _one_unless(list_size)
         )
     if as_json:
         print(json.dumps(figures))
-    elif table is not None:
+    elif table:
         print_table_plan(figures, Console())
     else:
         _print(figures, Console())
-
-
-def _for_table(
-    path: Path,
-    id: str | None,
-    truth: str | None,
-    show: list[str] | None,
-    eps: list[float] | None,
-    delta: float,
-    seconds_per_answer: float,
-) -> dict[str, Any]:
-    spec = SelectionSpec(id=id, truth=truth, show=tuple(show or ()), delta=delta)
-    return table_figures(path, spec, tuple(eps or ALL_EPS), seconds_per_answer, Console(stderr=True))
 
 
 def _for_theorems(

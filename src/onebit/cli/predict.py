@@ -34,11 +34,12 @@ def predict(
     Writes a CSV of item, label and probability. Columns that were not learned from are not looked at.
     """
     from onebit.tables.data import Wanted, read_data
+    from onebit.tables.opening import is_npz
 
     to = out if out is not None else data.with_suffix(".predictions.csv")
     check_new("--out", to)
     saved = load_model(model)
-    if bool(saved.columns) == (data.suffix.lower() == ".npz"):
+    if bool(saved.columns) == (is_npz(data)):
         source = f"the columns {', '.join(saved.columns)} of a {WITH_COLUMNS}" if saved.columns else "an NPZ"
         raise InvalidInputError(f"{model} learned from {source}, and {data} is none; give the same kind of data")
     text, numbers = (saved.columns, None) if saved.is_text else ((), saved.columns or None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,14 +16,24 @@ from onebit.cli.keyboard import check_terminal
 from onebit.cli.progress import progress_bar
 from onebit.errors import InvalidInputError
 from onebit.records import SelectionSpec
-from onebit.tables.formats import NAMES
+from onebit.tables.formats import LOG_NAMES, NAMES
 
 if TYPE_CHECKING:
     from onebit.report import Report
+    from onebit.tables import ModelTable
+
+#: The folder of a run on several logs.
+SEVERAL = "selection"
 
 
 def select(
-    table: Annotated[Path, typer.Argument(help=f"Predictions: {NAMES}; one row per item, one column per model.")],
+    table: Annotated[
+        list[Path],
+        typer.Argument(
+            help=f"Predictions: {NAMES}; one row per item, one column per model. Or logs of {LOG_NAMES}, several at "
+            "once.",
+        ),
+    ],
     eps: opt.Eps = SelectionSpec.eps,
     delta: opt.Delta = SelectionSpec.delta,
     protocol: opt.Protocol = SelectionSpec.protocol,
@@ -32,29 +43,44 @@ def select(
         str | None,
         typer.Option(help="Column with the right labels (NPZ: y); raters are then simulated.", show_default=False),
     ] = None,
+    verdicts: opt.Verdicts = None,
     id: opt.Id = None,
     show: opt.Show = None,
+    models: opt.Models = None,
+    reference: opt.Reference = None,
+    equal: opt.Equal = SelectionSpec.equal,
+    empty: opt.Empty = SelectionSpec.empty,
     labels: opt.Labels = None,
+    long: opt.Long = SelectionSpec.long,
+    model: opt.Model = None,
+    output: opt.Output = None,
     error_rates: opt.ErrorRates = None,
     exhaustive: opt.Exhaustive = SelectionSpec.exhaustive,
+    judge: opt.Judge = None,
     budget: opt.Budget = None,
     seed: opt.Seed = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for the study and its report; by default named after the table.", show_default=False),
+        typer.Option(
+            help=f"Folder for the study and its report; by default named after the table, or {SEVERAL} for several "
+            "logs.",
+            show_default=False,
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Choose the best model of a table, within eps, by yes/no answers.
 
-    Every column other than --id, --truth and --show is a model; one of right labels must be named with --truth. Then
-    raters are simulated; otherwise you are asked: y, n, space for "can't tell", backspace to undo, q to
-    quit. Every answer is kept in the folder --out, and the same command goes on where it stopped.
+    Models may give labels or free texts. Every column other than --id, --truth, --show, --reference and --judge is a
+    model, unless --models names them. With --truth (right labels) or --verdicts (a yes or no about each output) raters
+    are simulated; otherwise you are asked: y, n, space for "can't tell", backspace to undo, q to quit. Every answer is
+    kept in the folder --out, and the same command goes on where it stopped. Of logs, the columns are id, input and
+    target, which you see with --reference target, and the models.
     """
     spec = opt.spec_of(SelectionSpec, locals())
-    if truth is None:
+    if truth is None and verdicts is None:
         _check_can_ask(spec)
-    folder = out if out is not None else table.with_suffix("")
+    folder = out if out is not None else default_folder(table)
     report = run_selection(spec, table, folder, Console(stderr=True))
     if as_json:
         print(json.dumps(_figures(report)))
@@ -62,7 +88,14 @@ def select(
         _tell(report, folder)
 
 
-def run_selection(spec: SelectionSpec, table: Path, place: Path, console: Console) -> Report:
+def default_folder(table: list[Path]) -> Path:
+    """Where a run is kept unless it is said: beside its table."""
+    if len(table) > 1:
+        return Path(SEVERAL)
+    return table[0].with_name(table[0].name.removesuffix(".gz")).with_suffix("")
+
+
+def run_selection(spec: SelectionSpec, table: list[Path], place: Path, console: Console) -> Report:
     """Ask until the end, or until somebody stops it, and write the report; ``place`` is the folder of the run.
 
     Where the spec names a column of right labels, raters are simulated by it.
@@ -70,19 +103,41 @@ def run_selection(spec: SelectionSpec, table: Path, place: Path, console: Consol
     # Imported here: what reads tables and learns takes a second that --help should not.
     from onebit.study.creation import prepare
     from onebit.study.folder import StudyFolder
-    from onebit.tables import read_table
+    from onebit.study.kinds.selection.making import read_models
 
-    folder = StudyFolder(place)
+    folder, name = StudyFolder(place), table[0].name if len(table) == 1 else f"{len(table)} logs"
     folder.check_is_free()
-    with progress_bar(f"reading {table.name}", console) as progress:
-        models = read_table(table, id=spec.id, truth=spec.truth, show=spec.show, labels=spec.labels, progress=progress)
-    new = prepare(folder.with_kept_seed(spec), models, simulated=models.truth is not None)
+    with progress_bar(f"reading {name}", console) as progress:
+        models = read_models(spec, table, progress)
+    for note in models.notes:
+        console.print(f"Note: {note}.", highlight=False, markup=False, soft_wrap=True)
+    _say_protocol(spec, models, console)
+    simulated = models.truth is not None or models.verdicts is not None
+    new = prepare(folder.with_kept_seed(spec), models, simulated=simulated)
     with progress_bar("writing the study", console) as progress:
-        study = folder.go_on(table.name, new, progress)
+        study = folder.go_on(name, new, progress)
     with study:
         if not study.is_over:
             (simulate if study.created.simulated else answer_at_terminal)(study, console)
         return folder.write_report(study)
+
+
+def _say_protocol(spec: SelectionSpec, table: ModelTable, console: Console) -> None:
+    """Say how is asked and why, where the table decided it."""
+    if spec.protocol != "auto":
+        return
+    told = {
+        "panel": (
+            f"asking by panel: {table.n_labels:,} different outputs of {table.n_items:,} items are free texts, of "
+            "which several may be right"
+        ),
+        "one-shot": (
+            f"asking one-shot: models give {table.n_labels:,} labels. Where one label alone is right, --protocol "
+            "follow-up mostly needs fewer answers"
+        ),
+        "follow-up": "asking by follow-up: the labels are exhaustive, so one of them is right",
+    }
+    console.print(told[spec.decided(table.is_open).protocol], highlight=False, markup=False, soft_wrap=True)
 
 
 def _check_can_ask(spec: SelectionSpec) -> None:
@@ -92,13 +147,13 @@ def _check_can_ask(spec: SelectionSpec) -> None:
             "--protocol labels asks for the label itself, and the terminal takes yes and no; give --truth to simulate, "
             "or use --protocol follow-up"
         )
-    check_terminal("give --truth COLUMN to simulate raters")
+    check_terminal("give --truth COLUMN or --verdicts 'right_*' to simulate raters")
 
 
 def _figures(report: Report) -> dict[str, Any]:
     """What ``--json`` prints."""
     names = list(report.chosen)
-    told = {
+    told: dict[str, Any] = {
         "chosen": names[0] if len(names) == 1 else names or None,
         "status": report.status,
         "answers": report.answers,
@@ -119,11 +174,14 @@ def _figures(report: Report) -> dict[str, Any]:
         told["reason"] = report.reason
     if report.excess is not None:
         told["excess"] = report.excess
+    if report.judge is not None:
+        told["judge"] = asdict(report.judge)
     return told
 
 
 def _tell(report: Report, folder: Path) -> None:
     from onebit.report import words
+    from onebit.report.judge_card import in_a_line
     from onebit.study.folder import PAGE
 
     console = Console()
@@ -132,4 +190,6 @@ def _tell(report: Report, folder: Path) -> None:
         console.print(sentence, highlight=False, markup=False, soft_wrap=True)
     if report.excess is not None:
         console.print(f"True excess error: {report.excess:.4f}.", highlight=False)
+    if report.judge is not None:
+        console.print(f"The judge {in_a_line(report.judge)}.", highlight=False, markup=False, soft_wrap=True)
     console.print(f"The report is in {folder / PAGE}", highlight=False, soft_wrap=True)

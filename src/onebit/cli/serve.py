@@ -11,9 +11,13 @@ from urllib.parse import urlsplit
 import typer
 from rich.console import Console
 
+from onebit.cli.terminal import plain
 from onebit.errors import InvalidInputError
 
 if TYPE_CHECKING:
+    import uvicorn
+    from starlette.applications import Starlette
+
     from onebit.web.site import Site
 
 #: Whoever has no link yet is given one under this name.
@@ -36,6 +40,17 @@ def serve(
     allow_host: Annotated[
         list[str] | None, typer.Option(help="Another name that it may be called by; several times.", show_default=False)
     ] = None,
+    trust_proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Address of a proxy whose X-Forwarded-For says where a request comes from; several times.",
+            show_default=False,
+        ),
+    ] = None,
+    tls_certificate: Annotated[
+        Path | None, typer.Option(help="Serve over TLS with this certificate (PEM).", show_default=False)
+    ] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="The key of that certificate.", show_default=False)] = None,
     rater: Annotated[
         list[str] | None,
         typer.Option(help="Make a link for this rater in every study; several times.", show_default=False),
@@ -54,20 +69,45 @@ def serve(
     from onebit.web.site import Site
 
     _check_url(public_url, host)
+    _check_tls(tls_certificate, tls_key)
     listening = _listen(host, port)
-    url = public_url or f"http://{_bracketed(host)}:{listening.getsockname()[1]}"
+    scheme = "http" if tls_certificate is None else "https"
+    url = public_url or f"{scheme}://{_bracketed(host)}:{listening.getsockname()[1]}"
+    _warn_if_open(host, url)
     site = Site(storage_url(storage), Path.cwd(), url)
     try:
         _print_links(site, rater or [])
         parts = urlsplit(url)
         hosts = {*LOCAL, _bracketed(host), _bracketed(parts.hostname or ""), *(allow_host or [])}
         app = make_app(site, hosts, origins=[f"{parts.scheme}://{parts.netloc}"])
-        # Pages that watch a study never end by themselves.
-        config = uvicorn.Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=1)
+        config = _config(app, trust_proxy or [])
+        config.ssl_certfile, config.ssl_keyfile = tls_certificate, tls_key
         uvicorn.Server(config).run(sockets=[listening])
     finally:
         site.close()
         listening.close()
+
+
+def _config(app: Starlette, proxies: list[str]) -> uvicorn.Config:
+    """How uvicorn serves the application; nobody but these proxies is believed about where a request comes from."""
+    import uvicorn
+
+    from onebit.web.connections import Doorkeeper, room_for_connections
+    from onebit.web.constants import WAITING_SECONDS
+
+    keeper = Doorkeeper(room_for_connections(), proxies)
+    return uvicorn.Config(
+        app,
+        http=keeper.protocol(),
+        ws="none",
+        log_level="warning",
+        server_header=False,
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=proxies,
+        timeout_keep_alive=int(WAITING_SECONDS),
+        # Pages that watch a study never end by themselves.
+        timeout_graceful_shutdown=1,
+    )
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -97,6 +137,29 @@ def _check_url(public_url: str | None, host: str) -> None:
         raise InvalidInputError(f"--public-url is {public_url!r}; it must be like https://raters.example.org")
 
 
+def _check_tls(certificate: Path | None, key: Path | None) -> None:
+    if (certificate is None) != (key is None):
+        raise InvalidInputError("TLS needs both --tls-certificate and --tls-key; give both, or neither")
+    for option, path in (("--tls-certificate", certificate), ("--tls-key", key)):
+        if path is not None and not path.is_file():
+            raise InvalidInputError(f"{option} is {path}, and there is no such file")
+
+
+def _warn_if_open(host: str, url: str) -> None:
+    """Say it where links would go over a network that everybody on the way can read."""
+    try:
+        is_local = ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        is_local = host == "localhost"
+    if not is_local and url.startswith("http:"):
+        Console(stderr=True).print(
+            f"Warning: {plain(url)} is not encrypted, and links are secrets: whoever is on the way can read them. Give "
+            "--tls-certificate and --tls-key, or let a proxy encrypt it and give its --public-url https://...",
+            highlight=False,
+            markup=False,
+        )
+
+
 def _bracketed(host: str) -> str:
     """A host as URLs and requests have it."""
     try:
@@ -113,11 +176,11 @@ def _print_links(site: Site, raters: list[str]) -> None:
     if not entries:
         console.print("There is no study yet; make one there.")
     for entry in entries:
-        console.print(f"\n{entry.name}", markup=False)
+        console.print(f"\n{plain(entry.name)}", markup=False)
         names = raters or ([] if site.access.working(entry.id) else [FIRST_RATER])
         for name in names:
             url = site.link_url("rater", site.access.make("rater", entry.id, name)[1])
-            console.print(f"  {name}:  {url}", markup=False)
+            console.print(f"  {plain(name)}:  {url}", markup=False)
         if not names:
             console.print("  Raters have their links; make new ones on your page, or with --rater NAME.")
     console.print("\nCtrl-C stops the server; every answer is kept.")

@@ -13,11 +13,13 @@ from rich.table import Table
 
 from onebit.cli import options as opt
 from onebit.cli.answering import answer_at_terminal
+from onebit.cli.export import Anonymous, To, write_verdicts
 from onebit.cli.progress import progress_bar
+from onebit.cli.terminal import plain
 from onebit.cli.verify import tell
 from onebit.errors import InvalidInputError
 from onebit.records import SelectionSpec, StudySpec
-from onebit.tables.formats import NAMES
+from onebit.tables.formats import LOG_NAMES, NAMES
 
 if TYPE_CHECKING:
     from onebit.study.kinds.kind import StudyStatus
@@ -50,7 +52,10 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and 
 @app.command()
 def create(
     name: Name,
-    table: Annotated[Path, typer.Argument(help=f"Predictions: {NAMES}; one column per model.")],
+    table: Annotated[
+        list[Path],
+        typer.Argument(help=f"Predictions: {NAMES}; one column per model. Or logs of {LOG_NAMES}, several at once."),
+    ],
     storage: Storage = None,
     eps: opt.Eps = SelectionSpec.eps,
     delta: opt.Delta = SelectionSpec.delta,
@@ -60,13 +65,24 @@ def create(
     id: opt.Id = None,
     truth: opt.Truth = None,
     show: opt.Show = None,
+    models: opt.Models = None,
+    verdicts: opt.Verdicts = None,
+    reference: opt.Reference = None,
+    equal: opt.Equal = SelectionSpec.equal,
+    empty: opt.Empty = SelectionSpec.empty,
+    one_at_a_time: opt.OneAtATime = SelectionSpec.one_at_a_time,
     labels: opt.Labels = None,
+    long: opt.Long = SelectionSpec.long,
+    model: opt.Model = None,
+    output: opt.Output = None,
     descriptions: opt.Descriptions = None,
     instructions: opt.Instructions = None,
     image: opt.Image = None,
     image_root: opt.ImageRoot = None,
+    markdown: opt.Markdown = SelectionSpec.markdown,
     error_rates: opt.ErrorRates = None,
     exhaustive: opt.Exhaustive = SelectionSpec.exhaustive,
+    judge: opt.Judge = None,
     budget: opt.Budget = None,
     overlap: opt.Overlap = SelectionSpec.overlap,
     lease_seconds: opt.Lease = SelectionSpec.lease_seconds,
@@ -75,18 +91,26 @@ def create(
     repeat_share: opt.RepeatShare = SelectionSpec.repeat_share,
     seed: opt.Seed = None,
 ) -> None:
-    """Make a study from a table of predictions; everything is checked before anything is written.
+    """Make a study from a table of labels or free texts; everything is checked before anything is written.
 
-    Every column other than --id, --truth, --show, --image and --gold is a model. A column of right labels must be named
-    with --truth or --gold, or it would be a model that is always right.
+    Every column other than --id, --truth, --verdicts, --show, --reference, --image, --gold and --judge is a model,
+    unless --models names them. A column of right labels must be named with --truth or --gold, or it would be a model
+    that is always right.
     """
     spec = opt.spec_of(SelectionSpec, locals())
     from onebit.study.kinds.selection.making import read
 
     with progress_bar("reading the table") as reading:
-        models, spec = read(spec, table, reading)
-    create_study(storage, name, spec, models)
-    say(f"The study {name} has {models.n_models} models, {models.n_items:,} items and {models.n_labels} labels.")
+        found, spec = read(spec, table, reading)
+    for note in found.notes:
+        say(f"Note: {note}.")
+    create_study(storage, name, spec, found)
+    protocol = spec.decided(found.is_open).protocol
+    what = "different outputs" if protocol == "panel" else "labels"
+    say(
+        f"The study {name} has {found.n_models} models, {found.n_items:,} items and {found.n_labels:,} {what}; it asks "
+        f"by {protocol}."
+    )
 
 
 def create_study(storage: str | None, name: str, spec: StudySpec, source: ModelTable | Data) -> None:
@@ -101,8 +125,8 @@ def create_study(storage: str | None, name: str, spec: StudySpec, source: ModelT
 
 
 def say(words: str) -> None:
-    """A line on standard error, as it is."""
-    Console(stderr=True).print(words, highlight=False, markup=False)
+    """A line on standard error, as it is; the terminal breaks it, so that no path is cut."""
+    Console(stderr=True).print(plain(words), highlight=False, markup=False, soft_wrap=True)
 
 
 @app.command("list")
@@ -119,7 +143,7 @@ def list_studies(storage: Storage = None, as_json: AsJson = False) -> None:
         return
     table = Table("study", "created", "events")
     for entry in entries:
-        table.add_row(entry.name, entry.created_at[:16].replace("T", " "), f"{entry.n_events:,}")
+        table.add_row(plain(entry.name), entry.created_at[:16].replace("T", " "), f"{entry.n_events:,}")
     Console().print(table)
 
 
@@ -153,9 +177,13 @@ def answer(
 @app.command()
 def export(
     name: Name,
-    path: Annotated[Path, typer.Argument(help="New file: .csv, .jsonl or .parquet; .skops for the trained model.")],
+    path: Annotated[
+        Path,
+        typer.Argument(help="New file: .csv, .jsonl or .parquet, or what --to says; .skops for the trained model."),
+    ],
+    to: To = None,
     log: Annotated[bool, typer.Option("--log", help="Write all events instead of the verified labels.")] = False,
-    anonymous: Annotated[bool, typer.Option("--anonymous", help="Number the raters instead of naming them.")] = False,
+    anonymous: Anonymous = False,
     storage: Storage = None,
 ) -> None:
     """Write the verified labels, the whole log, or the trained classifier to a file."""
@@ -163,14 +191,21 @@ def export(
     from onebit.study.opening import load_study, storage_url
 
     if path.suffix.lower() == MODEL_SUFFIX:
-        if log or anonymous:
-            raise InvalidInputError("--log and --anonymous are about answers, and a model holds none; leave them out")
+        if log or anonymous or to is not None:
+            raise InvalidInputError(
+                "--log, --to and --anonymous are about answers, and a model holds none; leave them out"
+            )
         with load_study(name, storage=storage, read_only=True) as study:
             study.write_model(path)
-        Console(stderr=True).print(f"The model is in {path}", highlight=False, markup=False)
+        say(f"The model is in {path}")
         return
-    n = export_study(storage_url(storage), name, path, "log" if log else "labels", anonymous)
-    Console(stderr=True).print(f"{n:,} rows are in {path}", highlight=False, markup=False)
+    if not log:
+        write_verdicts(storage_url(storage), name, path, to, anonymous)
+        return
+    if to is not None:
+        raise InvalidInputError("--to is for verdicts, and --log writes all events; give one of them")
+    n = export_study(storage_url(storage), name, path, "log", anonymous)
+    say(f"{n:,} {'event is' if n == 1 else 'events are'} in {path}")
 
 
 @app.command()
@@ -205,7 +240,7 @@ def backup(
 
     with progress_bar("copying") as copying:
         n = copy(storage_url(storage), target, copying)
-    Console(stderr=True).print(f"{n} studies are in {target}", highlight=False, markup=False)
+    say(f"{n} {'study is' if n == 1 else 'studies are'} in {target}")
 
 
 @app.command()
@@ -221,24 +256,26 @@ def delete(
     with Store(storage_url(storage)) as store:
         entry = store.entry(name)
         if not yes and not typer.confirm(f"Delete {name} with {entry.n_events:,} events for good?", err=True):
+            say(f"{name} was kept.")
             raise typer.Exit(1)
         store.delete(name)
+    say(f"{name} and its {entry.n_events:,} events are deleted.")
 
 
 def print_status(found: StudyStatus, console: Console) -> None:
     """What is known of a study, of its raters and of its log."""
-    console.print("\n".join(found.lines()), highlight=False, markup=False)
+    console.print(plain("\n".join(found.lines())), highlight=False, markup=False, soft_wrap=True)
     if found.raters:
         table = Table("rater", "answers", "can't tell", "late", "no to right", "yes to wrong", "changed")
         for each in found.raters:
             counts = (f"{n:,}" for n in (each.n_answers, each.n_cant_tell, each.n_late))
-            table.add_row(each.rater, *counts, *map(_shown, (each.f_no, each.f_yes, each.changed)))
+            table.add_row(plain(each.rater), *counts, *map(_shown, (each.f_no, each.f_yes, each.changed)))
         console.print(table, markup=False)
     console.print(
         f"log             {found.n_events:,} events, digest {found.log_digest}", highlight=False, soft_wrap=True
     )
     for warning in found.warnings:
-        console.print(f"Warning: {warning}.", highlight=False, markup=False)
+        console.print(plain(f"Warning: {warning}."), highlight=False, markup=False, soft_wrap=True)
 
 
 def _shown(rate: Rate) -> str:

@@ -32,6 +32,7 @@ def learn(
     instructions: opt.Instructions = None,
     image: opt.Image = None,
     image_root: opt.ImageRoot = None,
+    markdown: opt.Markdown = TrainingSpec.markdown,
     overlap: opt.Overlap = TrainingSpec.overlap,
     lease_seconds: opt.Lease = TrainingSpec.lease_seconds,
     gold: opt.Gold = None,

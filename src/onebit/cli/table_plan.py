@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from rich.console import Console
 from rich.table import Table
@@ -12,14 +12,13 @@ from onebit.cli.progress import progress_bar
 from onebit.errors import InvalidInputError, check_fraction
 from onebit.records import AskingProtocol, SelectionSpec
 
-#: What is planned for unless it is said.
-ALL_EPS = (0.05, 0.02, 0.01)
-#: The protocols that ask yes or no.
-PROTOCOLS: tuple[AskingProtocol, ...] = tuple(each for each in get_args(AskingProtocol) if each != "labels")
+#: The protocols that ask yes or no, for labels and for free texts.
+FOR_LABELS: tuple[AskingProtocol, ...] = ("one-shot", "follow-up")
+FOR_TEXTS: tuple[AskingProtocol, ...] = ("panel",)
 
 
 def table_figures(
-    path: Path, spec: SelectionSpec, all_eps: tuple[float, ...], seconds_per_answer: float, console: Console
+    paths: list[Path], spec: SelectionSpec, all_eps: tuple[float, ...], seconds_per_answer: float, console: Console
 ) -> dict[str, Any]:
     """All figures of the command; its JSON. Progress goes to ``console``."""
     for eps in all_eps:
@@ -27,14 +26,17 @@ def table_figures(
     if not seconds_per_answer > 0:
         raise InvalidInputError(f"--seconds-per-answer is {seconds_per_answer!r}; it must be above 0")
     # Imported here: what reads tables and learns takes a second that a wrong option should not.
+    from onebit.study.kinds.selection.making import read_models
     from onebit.study.kinds.selection.rehearsal import rehearse
-    from onebit.tables import read_table
 
-    with progress_bar(f"reading {path.name}", console) as progress:
-        table = read_table(path, id=spec.id, truth=spec.truth, show=spec.show, progress=progress)
+    name = paths[0].name if len(paths) == 1 else f"{len(paths)} logs"
+    with progress_bar(f"reading {name}", console) as progress:
+        table = read_models(spec, paths, progress)
+    for note in table.notes:
+        console.print(f"Note: {note}.", highlight=False, markup=False, soft_wrap=True)
     eps_falling = tuple(sorted(set(all_eps), reverse=True))
     rows = []
-    for protocol in PROTOCOLS:
+    for protocol in FOR_TEXTS if table.is_open else FOR_LABELS:
         with progress_bar(f"rehearsing {protocol}", console) as progress:
             costs = rehearse(
                 table.predictions,
@@ -56,10 +58,11 @@ def table_figures(
             for cost in costs
         ]
     return {
-        "table": path.name,
+        "table": name,
         "models": table.n_models,
         "items": table.n_items,
         "labels": table.n_labels,
+        "texts": table.is_open,
         "delta": spec.delta,
         "seconds_per_answer": seconds_per_answer,
         "forecasts": rows,
@@ -71,7 +74,7 @@ def print_table_plan(figures: dict[str, Any], console: Console) -> None:
     shown = Table(
         title=(
             f"Forecast for {figures['table']}: {figures['models']:,} models, {figures['items']:,} items, "
-            f"{figures['labels']:,} labels"
+            f"{figures['labels']:,} {'different texts' if figures['texts'] else 'labels'}"
         ),
         title_justify="left",
     )
@@ -84,12 +87,22 @@ def print_table_plan(figures: dict[str, Any], console: Console) -> None:
         shown.add_row(row["protocol"], f"{row['eps']:g}", _count(row["answers"]), span, hours)
     console.print(shown)
     console.print(
-        "Rehearsed without labels, on truths that the models' votes make likely; "
-        f"{figures['seconds_per_answer']:g} seconds an answer. How far the best model is really ahead is not known "
-        "before, so expect to be off by a factor of two, and sometimes more. follow-up shows the same item again until "
-        "a yes, and needs raters who accept one label per item at most.",
+        f"{_how_rehearsed(figures['texts'])} {figures['seconds_per_answer']:g} seconds per answer. How far the best "
+        "model is really ahead is not known before, so expect to be off by a factor of two, and sometimes more.",
         soft_wrap=True,
         highlight=False,
+    )
+
+
+def _how_rehearsed(texts: bool) -> str:
+    if texts:
+        return (
+            "Rehearsed with imagined verdicts, since texts do not say who is right. A panel judges every different "
+            "answer to an item, of which several may be right."
+        )
+    return (
+        "Rehearsed without labels, on truths that the models' votes make likely. follow-up shows the same item again "
+        "until a yes, and needs raters who accept one label per item at most."
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from onebit.cli.progress import progress_bar
+from onebit.cli.terminal import plain
 
 if TYPE_CHECKING:
     from onebit.study.proof import Proof
@@ -57,9 +58,9 @@ def tell(found: Proof, problems: Sequence[str], as_json: bool) -> None:
     if as_json:
         print(json.dumps(_figures(found, problems)))
     elif problems:
-        print("\n".join(["What is claimed does not hold:", *(f"- {each}" for each in problems)]))
+        print(plain("\n".join(["What is claimed does not hold:", *(f"- {each}" for each in problems)])))
     else:
-        print(f"Verified: {found.words}\nLog: {found.n_events:,} events, digest {found.log_digest}")
+        print(f"Verified: {plain(found.words)}\nLog: {found.n_events:,} events, digest {found.log_digest}")
     if problems:
         raise typer.Exit(1)
 

@@ -35,17 +35,27 @@ BETS = np.geomspace(0.002, CAP, 20)
 class Wealth(ABC):
     """Wealth of every hypothesis h against a leader g, from all rounds so far."""
 
+    @abstractmethod
+    def log_wealth(self, leader: int, c: float, keep: bool = False) -> Floats:
+        """log of the wealth against "h is ahead of ``leader`` by at least c", for every h; shape (N,).
+
+        ``keep`` for thresholds that are asked for again and again.
+        """
+
+    @abstractmethod
+    def forget(self, c: float) -> None:
+        """No longer keep the threshold c."""
+
+
+class EpochWealth(Wealth):
+    """Wealth that is kept from epoch to epoch: with ``keep``, only new epochs are gone through."""
+
     def __init__(self, n_hypotheses: int) -> None:
         self.n_hypotheses = n_hypotheses
         #: For each threshold: the leader, the epochs counted, and the state after them.
         self._states: dict[float, tuple[int, int, Floats]] = {}
 
     def log_wealth(self, leader: int, c: float, keep: bool = False) -> Floats:
-        """log of the wealth against "h is ahead of ``leader`` by at least c", for every h; shape (N,).
-
-        ``keep`` for thresholds that are asked for again and again: only new epochs are then gone through, as long as
-        the leader stands.
-        """
         known_leader, n_counted, state = self._states.get(c, (leader, 0, self._start()))
         if known_leader != leader:
             n_counted, state = 0, self._start()
@@ -66,7 +76,6 @@ class Wealth(ABC):
         return same
 
     def forget(self, c: float) -> None:
-        """No longer keep the threshold c."""
         self._states.pop(c, None)
 
     @abstractmethod
@@ -111,7 +120,7 @@ class Rounds:
         return estimates
 
 
-class IndependentWealth(Wealth):
+class IndependentWealth(EpochWealth):
     """Wealth from independent draws: D = X(h) - X(g).
 
     ``slack(g)`` (N,) is taken off the threshold of each h against the leader g, and bets are divided by 1 + slack: a
@@ -218,7 +227,7 @@ def _add_rounds_with_slack(  # type: ignore[no-untyped-def]
                 state[h, k] += np.log1p(-bets[h, k] * (D[output, k] - threshold[h]))
 
 
-class PoolWealth(Wealth):
+class PoolWealth(EpochWealth):
     """Wealth from items of a pool drawn without replacement and seen exactly: D is -1, 0 or 1.
 
     Only rounds count on whose item h and g give different outputs; given that, the item is any of the U undrawn ones on

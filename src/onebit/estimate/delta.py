@@ -39,6 +39,11 @@ def failure_per_leader(agreement: NDArray[np.int64], delta: float) -> NDArray[np
     return failure
 
 
+def even_failure_per_leader(n_hypotheses: int, delta: float) -> NDArray[np.float64]:
+    """What of delta each hypothesis may use up as the leader, where nobody is likelier to lead; shape (N,)."""
+    return np.full(n_hypotheses, delta / max(n_hypotheses - 1, 1))
+
+
 def log_share(n_events: int, delta: float) -> float:
     """log(n_events / delta), for an even split over so many events; their number may be beyond the range of a float."""
     return math.log(n_events) - math.log(delta)

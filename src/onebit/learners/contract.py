@@ -63,6 +63,16 @@ class Learner(ABC, Generic[R]):
     closings: Sequence[Closing] = ()
 
     @property
+    def n_ready(self) -> int | None:
+        """How many questions can be asked before an answer must come; None if the learner does not say."""
+        return None
+
+    @property
+    def continues_item(self) -> bool:
+        """Whether the next question is about the item of the last one, and best answered by the same rater."""
+        return False
+
+    @property
     @abstractmethod
     def result(self) -> R:
         """What is known now. Its status says whether the run is complete.
@@ -89,6 +99,12 @@ class Learner(ABC, Generic[R]):
 
         Raises UnknownQuestionError, AlreadyAnsweredError, or InvalidInputError for an answer of the wrong kind; nothing
         is changed then.
+        """
+
+    def expect(self, n_raters: int) -> None:
+        """A hint: so many raters answer at the same time, and should seldom have to wait for each other.
+
+        It may change how much is asked before answers are looked at, never what they show.
         """
 
     def untell(self, question_id: int) -> None:

@@ -64,7 +64,7 @@ class Created(_Event, frozen=True, tag="created"):
 
     ``overlap`` is the number of raters who answer each question. ``simulated``: answers come from the truth in the
     table, not from people. ``about`` is the digest of what raters are told, ``shown`` that of the items as they are
-    shown; of a run at the terminal the latter covers ids and truth too.
+    shown and of what a judge says; of a run at the terminal the latter covers ids and truth too.
     """
 
     setting: AnySetting
@@ -256,8 +256,8 @@ def check_same(found: Created, wanted: Created) -> None:
             now = b.get(name)
             if was != now and name == "shown":
                 raise InvalidInputError(
-                    "the log belongs to another run: the items have other ids, shown columns or right labels than when "
-                    "it began. Give the table and the columns it was created with, or another place"
+                    "the log belongs to another run: the items have other ids, shown columns, right labels or scores "
+                    "of a judge than when it began. Give the table and the columns of its creation, or another place"
                 )
             if was != now and name not in ("table", "setting"):
                 raise InvalidInputError(

@@ -62,8 +62,8 @@ class Course:
         #: The learner's questions, in the order asked; and those without an answer.
         self.questions: list[Question] = []
         self.open: dict[int, Question] = {}
-        #: What each token was used for.
-        self.tokens: dict[str, tuple[int, Given]] = {}
+        #: What each rater used each token for: two raters may have made the same one.
+        self.tokens: dict[tuple[str | None, str], tuple[int, Given]] = {}
         #: The numbers that each rater answered, in that order (also what was taken back), and the rater's checks.
         self.answered_by: dict[str | None, list[int]] = defaultdict(list)
         self.checks_of: dict[str, list[Checked]] = defaultdict(list)
@@ -222,10 +222,11 @@ class Course:
             self.votes[number].clear()
 
     def _say(self, event: Voted | Answered | CheckAnswered) -> None:
-        """A rater's own answer, with a token that was not used before."""
+        """A rater's own answer, with a token that the rater did not use before."""
         if event.token is not None:
-            _require(event.token not in self.tokens, f"the token {event.token!r} was used before")
-            self.tokens[event.token] = event.question_id, event.answer
+            used = event.rater, event.token
+            _require(used not in self.tokens, f"the token {event.token!r} was used by this rater before")
+            self.tokens[used] = event.question_id, event.answer
         self.votes[event.question_id][event.rater] = event.answer
         self.answered_by[event.rater].append(event.question_id)
 

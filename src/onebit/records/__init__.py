@@ -3,17 +3,20 @@
 from onebit.records.epochs import Closing, EpochPlan, EpochRecord
 from onebit.records.numbers import Count, Finite, Propensity
 from onebit.records.question import Answer, Question, RunStatus, Status
+from onebit.records.selection_spec import SelectionSpec
 from onebit.records.setting import (
     ANSWERS_PER_ITEM,
     DELTA,
     AskingProtocol,
     Population,
+    ProtocolChoice,
     SelectorName,
     Setting,
     TrainingProtocol,
     TrainingSetting,
 )
-from onebit.records.spec import SECONDS_PER_ANSWER, SelectionSpec, StudySpec, TrainingSpec
+from onebit.records.spec import SECONDS_PER_ANSWER, StudySpec
+from onebit.records.training_spec import TrainingSpec
 
 __all__ = [
     "ANSWERS_PER_ITEM",
@@ -28,6 +31,7 @@ __all__ = [
     "Finite",
     "Population",
     "Propensity",
+    "ProtocolChoice",
     "Question",
     "RunStatus",
     "SelectionSpec",

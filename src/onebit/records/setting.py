@@ -8,8 +8,10 @@ from typing import Literal
 from onebit.randomness import fresh_seed
 from onebit.records.numbers import Count, Finite
 
-#: How the certified learner asks: one question about an example, until a yes, or for the label itself.
-AskingProtocol = Literal["one-shot", "follow-up", "labels"]
+#: How certified learners ask: one question about an example, labels until a yes, every output, or the label itself.
+AskingProtocol = Literal["one-shot", "follow-up", "panel", "labels"]
+#: As above, or by what the table looks like.
+ProtocolChoice = Literal["auto", "one-shot", "follow-up", "panel", "labels"]
 #: How a classifier is trained: one question about each item drawn, or items chosen and asked about until a yes.
 TrainingProtocol = Literal["one-shot", "follow-up"]
 #: What "best" is about: the items of a table, or the distribution that they were drawn from.

@@ -1,7 +1,8 @@
 """What a study is made from. Command line, page and Python build one of these specs, and nothing else makes a study.
 
-An option is a field of a spec: its default, its help and its bounds stand here, and so does every check of options
-that needs no table. An interface adds the form in which an option is given, and how its name is written.
+An option is a field of a spec: its default, its help and its bounds stand there, and so does every check of options
+that needs no table. An interface adds the form in which an option is given, and how its name is written. Here is what
+all studies have; ``selection_spec.py`` and ``training_spec.py`` have the rest.
 """
 
 from __future__ import annotations
@@ -15,16 +16,7 @@ from typing import Annotated, ClassVar, Self
 from onebit.errors import OptionError
 from onebit.randomness import fresh_seed
 from onebit.records.option import Option, options
-from onebit.records.setting import (
-    ANSWERS_PER_ITEM,
-    DELTA,
-    AskingProtocol,
-    Population,
-    SelectorName,
-    Setting,
-    TrainingProtocol,
-    TrainingSetting,
-)
+from onebit.records.setting import ANSWERS_PER_ITEM, DELTA
 
 #: Share of planted questions where gold is named and no share is given.
 GOLD_SHARE = 0.05
@@ -83,6 +75,7 @@ class StudySpec:
     ] = 0.0
     image: Annotated[str | None, Option("Column with paths of images, which raters see.")] = None
     image_root: Annotated[str | None, Option("Folder that the paths of images are below.")] = None
+    markdown: Annotated[bool, Option("What raters read is Markdown: shown with its headings, lists and code.")] = False
     id: Annotated[str | None, Option("Column that names the items.")] = None
     truth: Annotated[
         str | None,
@@ -180,162 +173,3 @@ class StudySpec:
                 f"the labels are {', '.join(self.labels) or 'none'}; there must be two or more, all different, and "
                 "none empty",
             )
-
-
-@dataclass(frozen=True, kw_only=True)
-class SelectionSpec(StudySpec):
-    """A study of which of N models is the best."""
-
-    kind: ClassVar[str] = "selection"
-
-    eps: Annotated[
-        float, Option("How far the accuracy of the chosen model may be below that of the best.", above=0, below=1)
-    ] = 0.01
-    protocol: Annotated[
-        AskingProtocol,
-        Option(
-            "one-shot: one label of an item each time it is drawn; follow-up: labels of an item until a yes, where "
-            "raters accept one label per item at most; labels: the label itself."
-        ),
-    ] = "one-shot"
-    population: Annotated[
-        Population, Option("pool: best on these items; stream: best on what they were drawn from.")
-    ] = "pool"
-    learner: Annotated[SelectorName, Option("certified, or for comparison paper (Algorithm 1) or uniform.")] = (
-        "certified"
-    )
-    f_no: Annotated[
-        float,
-        Option(
-            "How often the answer that counts (with overlap, the majority's) is no to a right label, at most; one-shot "
-            "only.",
-            least=0,
-            below=1,
-        ),
-    ] = 0.0
-    f_yes: Annotated[float, Option("How often it is yes to a wrong label, at most.", least=0, below=1)] = 0.0
-    exhaustive: Annotated[
-        bool,
-        Option(
-            "Every item's right label is one of the labels; then the last that is left need not be asked (follow-up)."
-        ),
-    ] = False
-
-    def setting(self) -> Setting:
-        """What the log keeps; a seed is drawn from the operating system if none was given."""
-        spec = self.with_seed()
-        return Setting(
-            eps=self.eps,
-            delta=self.delta,
-            protocol=self.protocol,
-            population=self.population,
-            budget=self.budget,
-            seed=spec.seed or 0,
-            f_no=self.f_no,
-            f_yes=self.f_yes,
-            exhaustive=self.exhaustive,
-            seed_given=not spec.seed_is_drawn,
-        )
-
-    @property
-    def seconds_per_answer(self) -> float:
-        return SECONDS_PER_LABEL if self.protocol == "labels" else SECONDS_PER_ANSWER
-
-    def _check_kind(self) -> None:
-        self._check_errors()
-        with_protocol = f"with the protocol {self.protocol}"
-        if self.exhaustive and self.protocol != "follow-up":
-            raise OptionError(
-                "exhaustive",
-                f"exhaustive is given {with_protocol}; it says that the last label need not be asked, and only "
-                "follow-up asks one label after another. Leave it out, or ask by follow-up",
-            )
-        if self.learner != "certified" and self.protocol != "one-shot":
-            raise OptionError(
-                "learner",
-                f"learner is {self.learner} {with_protocol}; it asks one yes/no question about each example and "
-                "nothing else. Ask one-shot, or use the learner certified",
-            )
-        if self.protocol == "labels" and self.overlap > 1:
-            raise OptionError(
-                "overlap",
-                f"overlap is {self.overlap} {with_protocol}; several raters are for yes/no questions. Give 1, or ask "
-                "yes or no",
-            )
-        if self.protocol == "labels" and self.check_share > 0:
-            raise OptionError(
-                "repeat_share" if self.repeat_share > 0 else "gold_share",
-                f"checks of raters are given {with_protocol}; they are yes/no questions. Leave them out, or ask yes or "
-                "no",
-            )
-
-    def _check_errors(self) -> None:
-        """Raters who err: with which rates, and who can allow for them."""
-        if self.f_no + self.f_yes == 0:
-            return
-        name = "f_no" if self.f_no > 0 else "f_yes"
-        given = f"{name} is {getattr(self, name)}"
-        if self.f_no + self.f_yes >= 1:
-            raise OptionError(
-                name,
-                f"{given}, and f_no and f_yes are {self.f_no + self.f_yes:g} together; they must be below 1 together, "
-                "or a yes says nothing",
-            )
-        if self.protocol != "one-shot":
-            raise OptionError(
-                name,
-                f"{given} with the protocol {self.protocol}, which takes every answer for right; use one-shot for "
-                "raters who err: one question per item",
-            )
-        if self.learner != "certified":
-            raise OptionError(
-                name, f"{given} with the learner {self.learner}; only the learner certified can allow for errors"
-            )
-
-
-@dataclass(frozen=True, kw_only=True)
-class TrainingSpec(StudySpec):
-    """A study in which raters train a classifier. Without ``labels`` they are those of the column ``truth``."""
-
-    kind: ClassVar[str] = "training"
-
-    protocol: Annotated[
-        TrainingProtocol,
-        Option(
-            "follow-up: items are chosen and asked about until a yes; one-shot: one question about each item drawn."
-        ),
-    ] = "follow-up"
-    labels: Annotated[
-        tuple[str, ...] | None,
-        Option(
-            "The labels that raters are asked about. Without it: those of the column of right labels, if one is named."
-        ),
-    ] = None
-    target: Annotated[float | None, Option("Stop once this accuracy is shown.", above=0, below=1)] = None
-    audit: Annotated[
-        int | None, Option("Answers kept for the accuracy interval; without it, a twentieth of all.", least=0)
-    ] = None
-    text: Annotated[
-        tuple[str, ...],
-        Option("Column of texts to learn from, and from no other; several may be named. Raters see them too."),
-    ] = ()
-
-    def setting(self, n_items: int) -> TrainingSetting:
-        """What the log keeps, for so many items; a seed is drawn from the operating system if none was given."""
-        spec = self.with_seed()
-        return TrainingSetting(
-            budget=ANSWERS_PER_ITEM * n_items if self.budget is None else self.budget,
-            protocol=self.protocol,
-            target=self.target,
-            audit=self.audit,
-            delta=self.delta,
-            seed=spec.seed or 0,
-            seed_given=not spec.seed_is_drawn,
-        )
-
-    def _seen_columns(self) -> tuple[str | None, ...]:
-        return *super()._seen_columns(), *self.text
-
-    def _check_kind(self) -> None:
-        if self.labels is None and self.truth is None:
-            raise OptionError("labels", "no labels are given; raters are asked about them, so name two or more")

@@ -9,6 +9,12 @@ from onebit.report.record import Report
 from onebit.report.writing import writer
 
 
+def as_notebook(report: Report) -> str:
+    """The view of a notebook: part of a page."""
+    template = writer().get_template("notebook.html")
+    return template.render(report=report, charts=(eps_chart(report), survivors_chart(report)))
+
+
 def as_html(report: Report, study: str | None = None) -> str:
     """The whole page; of a study by that name, or of a run in a folder, where the report lies."""
     template = writer().get_template("report.html")

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 from onebit.records import Setting
+from onebit.report.judge_card import JudgeCard
 
 #: "budget": it ended, or was stopped, before the eps asked for was shown; what was shown until then holds as well.
 #: "suspended": raters accept several labels of one item, which the way of asking takes to be impossible, so nothing is
@@ -54,7 +55,7 @@ class Report:
     the truth in the table, not from people; ``excess`` is the true excess error, where the truth is known. In
     follow-up, one more label was asked in ``n_checks`` rounds to test what the protocol assumes, and ``n_contradicted``
     of these contradicted it. The log that all of this is from had ``n_events`` events, for which ``log_digest`` stands;
-    both are None where there is no log.
+    both are None where there is no log. ``judge`` is the report card of its judge, if it has one.
     """
 
     setting: Setting
@@ -84,6 +85,7 @@ class Report:
     prices: tuple[Price, ...] = ()
     n_events: int | None = None
     log_digest: str | None = None
+    judge: JudgeCard | None = None
 
 
 def as_json(report: Report) -> dict[str, Any]:

@@ -58,6 +58,17 @@ def asked_for(report: Report) -> str:
     return "labels" if report.setting.protocol == "labels" else "yes/no answers"
 
 
+def answers_so_far(report: Report, whose: str = "") -> str:
+    """How many answers there are, one of them in the singular."""
+    words = asked_for(report)
+    return f"{report.answers:,}{whose} {words.removesuffix('s') if report.answers == 1 else words}"
+
+
+def is_unasked(report: Report) -> bool:
+    """Whether nothing was answered, and nothing is shown without that: then nobody leads."""
+    return report.answers == 0 and (report.certified_eps is None or report.certified_eps >= 1)
+
+
 def headline(report: Report) -> str:
     """What was shown about the chosen model, in one sentence that needs no mathematics."""
     eps, n_models = report.certified_eps, f"{report.n_models:,}"
@@ -65,12 +76,14 @@ def headline(report: Report) -> str:
     praised = "right" if is_right else "accepted by raters"
     if report.status == "suspended":
         return f"Nothing is certified: {promise.contradiction(report.setting)} too often for this way of asking."
+    if is_unasked(report):
+        return f"Nobody has answered yet, so nothing is known about the {n_models} models."
     if not report.chosen or eps is None:
-        return f"The {report.answers:,} {asked_for(report)} so far do not choose between the {n_models} models yet."
+        return f"{answers_so_far(report)} so far do not choose between the {n_models} models yet."
     if eps >= 1:
         return (
-            f"It leads after {report.answers:,} {asked_for(report)}; so few do not show how far another of the "
-            f"{n_models} models may be ahead."
+            f"It leads after {answers_so_far(report)}; so few do not show how far another of the {n_models} models may "
+            "be ahead."
         )
     if eps == 0:
         return f"The best: none of the {n_models} models is {praised} more often."
@@ -83,12 +96,12 @@ def headline(report: Report) -> str:
 def confidence(report: Report) -> str:
     """How sure that is, and what it took."""
     is_shown = report.certified_eps is not None and report.certified_eps < 1
-    whose = " simulated" if report.simulated else ""
+    whose, verb = " simulated" if report.simulated else "", "is" if report.answers == 1 else "are"
     if report.status == "suspended":
-        return f"There were {report.answers:,}{whose} {asked_for(report)}."
+        return f"There {'was' if report.answers == 1 else 'were'} {answers_so_far(report, whose)}."
     return (
-        f"{'Shown by' if is_shown else 'So far there are'} {report.answers:,}{whose} {asked_for(report)}. If what the "
-        "report lists under “What was assumed” holds, the method makes a wrong statement in "
+        f"{'Shown by' if is_shown else f'So far there {verb}'} {answers_so_far(report, whose)}. If what the report "
+        "lists under “What was assumed” holds, the method makes a wrong statement in "
         f"{at_most(report.setting.delta)} runs, whatever the models and the items are."
     )
 

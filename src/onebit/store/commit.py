@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from onebit.log.chain import Chain, Head
 from onebit.log.events import Event
+from onebit.store.database import InUseError
 
 
 class GroupCommit:
@@ -29,6 +30,8 @@ class GroupCommit:
         self._chain = Chain(head)
         #: Where the log ends that is durable.
         self.head = head
+        #: Another process has written, so nothing of this one can be written any more.
+        self.is_lost = False
         self._queue_lock, self._write_lock = threading.Lock(), threading.Lock()
 
     def put(self, events: Sequence[Event]) -> int:
@@ -44,7 +47,11 @@ class GroupCommit:
                 return
             with self._queue_lock:
                 batch = self._queue[:]
-            written_at = self._write(self.head.n_events, [text for _, text, _ in batch])
+            try:
+                written_at = self._write(self.head.n_events, [text for _, text, _ in batch])
+            except InUseError:
+                self.is_lost = True
+                raise
             with self._queue_lock:
                 del self._queue[: len(batch)]
             self.head = batch[-1][2]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -22,10 +22,23 @@ from onebit.errors import InvalidInputError, OnebitError
 VERSION = "2"
 #: How long one process waits for another to finish its write, in seconds.
 PATIENCE = 30
+#: How soon a PostgreSQL server that went away without a word is given up: seconds to connect, seconds between signs of
+#: life, how many of them may be missed, and milliseconds until something sent must have arrived.
+POSTGRES_TIMEOUTS = {
+    "connect_timeout": 10,
+    "keepalives_idle": 5,
+    "keepalives_interval": 5,
+    "keepalives_count": 2,
+    "tcp_user_timeout": 15_000,
+}
 
 
 class StoreError(OnebitError):
     """A store that cannot be reached, is damaged, or is of another version."""
+
+
+class LostConnectionError(StoreError):
+    """The database hung up: what was under way may have been written or not."""
 
 
 class InUseError(OnebitError):
@@ -39,9 +52,11 @@ class NotWrittenError(OnebitError):
 def connect(url: str) -> Engine:
     """An engine for the store, which is made if it is not there, and brought to this version if it is older."""
     # A connection that the server closed while nobody answered is replaced before it is used.
-    engine = create_engine(_checked(url), pool_pre_ping=not is_sqlite(url))
+    more: dict[str, Any] = {} if is_sqlite(url) else {"pool_pre_ping": True, "connect_args": POSTGRES_TIMEOUTS}
+    engine = create_engine(_checked(url), **more)
     if is_sqlite(url):
         _check_whole(sqlite_path(url))
+        _make_private(sqlite_path(url))
         event.listen(engine, "connect", _durable_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
     try:
@@ -92,7 +107,8 @@ def explained(url: str) -> Iterator[None]:
                 f"the store {shown} is damaged or no store: {reason}; restore it from a backup (onebit study backup "
                 "makes them)"
             ) from error
-        raise StoreError(f"the store {shown} does not answer: {reason}") from error
+        kind = LostConnectionError if error.connection_invalidated else StoreError
+        raise kind(f"the store {shown} does not answer: {reason}") from error
 
 
 def hidden_password(url: str) -> str:
@@ -144,6 +160,12 @@ def _check_whole(path: Path) -> None:
             f"the store {path} is cut short: it has {path.stat().st_size:,} bytes of {expected:,}; restore it from a "
             "backup (onebit study backup makes them)"
         )
+
+
+def _make_private(path: Path) -> None:
+    """A new store is for its owner alone; what SQLite writes beside it is like it."""
+    with suppress(OSError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
 def _durable_sqlite(connection: Any, _: object) -> None:

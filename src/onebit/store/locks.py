@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import fcntl
 import os
+import threading
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Protocol
 
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from onebit.log.chain import Head
+from onebit.log.events import LogError
 from onebit.store.database import is_sqlite, sqlite_path
 
 #: Our advisory locks in PostgreSQL, apart from those of others, and of stores in other schemas of the database.
@@ -17,8 +21,43 @@ TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtext('onebit ' || current_schem
 UNLOCK = text("SELECT pg_advisory_unlock(hashtext('onebit ' || current_schema()), :study)")
 
 
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Where a log ended when its events were last acknowledged, as it is kept in the file ``path``.
+
+    ``begins`` is the digest of its first event: the number of a study may be given to another one.
+    """
+
+    path: str
+    begins: str
+    head: Head
+
+    def check(self, begins: str, found: Head) -> None:
+        """LogError if a log is shorter than it was, or ends otherwise."""
+        if begins != self.begins:
+            return
+        is_same = found.n_events != self.head.n_events or found.digest == self.head.digest
+        if found.n_events < self.head.n_events or not is_same:
+            raise LogError(
+                f"the log has {found.n_events:,} events, and {self.head.n_events:,} were acknowledged: its end is "
+                "missing, or another's. Restore the store as it was, its -wal file included; if this is a backup "
+                f"that was put here on purpose, remove {self.path}"
+            )
+
+
 class Lock(Protocol):
-    """Held until it is released, or its process ends."""
+    """Held until it is released, its process ends, or the database that keeps it does.
+
+    ``begins`` is the digest of the first event of the study.
+    """
+
+    begins: str
+
+    def note(self, head: Head) -> None:
+        """Keep beside the store where the log ends now that it is durable, where there is a place for it."""
+
+    def is_held(self) -> bool:
+        """Whether it is held; one that the database lost is taken again, unless somebody else has it by now."""
 
     def release(self, forget: bool = False) -> None:
         """Let go; ``forget`` where there will be nothing to lock any more."""
@@ -27,19 +66,43 @@ class Lock(Protocol):
 def take_lock(url: str, engine: Engine, study_id: int) -> Lock | None:
     """The lock of a study, or None if somebody holds it."""
     if is_sqlite(url):
-        return _FileLock.take(f"{sqlite_path(url)}.lock-{study_id}")
+        return _FileLock.take(_lock_path(url, study_id))
     return _SessionLock.take(engine, study_id)
 
 
+def noted(url: str, study_id: int) -> Noted | None:
+    """Where a log ended when it was last acknowledged; None where that is not known. PostgreSQL has no such place."""
+    if not is_sqlite(url):
+        return None
+    path = _lock_path(url, study_id)
+    try:
+        with open(path, encoding="ascii") as file:
+            n_events, digest, begins = file.readline().split()
+            return Noted(path, begins, Head(int(n_events), digest))
+    except (OSError, ValueError):
+        return None
+
+
+def _lock_path(url: str, study_id: int) -> str:
+    return f"{sqlite_path(url)}.lock-{study_id}"
+
+
 class _FileLock:
-    """A lock on a file beside the database."""
+    """A lock on a file beside the database, which holds where the log ends.
+
+    It is not forced to the disk: it tells that the end of the store was cut off, or an older one was put there, and not
+    that a disk lost what it had said to have written.
+    """
+
+    begins = ""
 
     def __init__(self, path: str, file: int) -> None:
-        self._path, self._file = path, file
+        self._path = path
+        self._file: int | None = file
 
     @classmethod
     def take(cls, path: str) -> _FileLock | None:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -47,30 +110,78 @@ class _FileLock:
             return None
         return cls(path, file)
 
+    def note(self, head: Head) -> None:
+        if self._file is not None:
+            # As long as any, so that nothing of an earlier line is left.
+            line = f"{head.n_events} {head.digest} {self.begins}".ljust(160) + "\n"
+            # A full disk or a file that cannot be written takes nothing from what is durable.
+            with suppress(OSError):
+                os.pwrite(self._file, line.encode("ascii"), 0)
+
+    def is_held(self) -> bool:
+        # The system keeps it as long as the file is open.
+        return self._file is not None
+
     def release(self, forget: bool = False) -> None:
+        if self._file is None:
+            return
         if forget:
             os.unlink(self._path)
         os.close(self._file)
+        self._file = None
 
 
 class _SessionLock:
     """An advisory lock of a PostgreSQL session, which ends with its connection."""
 
-    def __init__(self, connection: Connection, study_id: int) -> None:
-        self._connection, self._study_id = connection, study_id
+    begins = ""
+
+    def __init__(self, engine: Engine, study_id: int) -> None:
+        self._engine, self._study_id = engine, study_id
+        self._connection: Connection | None = None
+        self._is_wanted = True
+        # A write and whoever looks after the lock may come at once, and a connection is for one of them.
+        self._one_at_a_time = threading.Lock()
 
     @classmethod
     def take(cls, engine: Engine, study_id: int) -> _SessionLock | None:
-        connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        if connection.execute(TRY_LOCK, {"study": study_id}).scalar():
-            return cls(connection, study_id)
-        connection.close()
-        return None
+        lock = cls(engine, study_id)
+        return lock if lock._take() else None
+
+    def note(self, head: Head) -> None:
+        """PostgreSQL keeps its own log, and there is no place beside it."""
+
+    def is_held(self) -> bool:
+        with self._one_at_a_time:
+            if self._connection is not None:
+                try:
+                    self._connection.exec_driver_sql("SELECT 1")
+                    return True
+                except SQLAlchemyError:
+                    self._let_go()
+            return self._is_wanted and self._take()
 
     def release(self, forget: bool = False) -> None:
-        # A server ends a session some time after its connection was closed; whoever comes next is not to wait for that.
-        with suppress(SQLAlchemyError):
-            self._connection.execute(UNLOCK, {"study": self._study_id})
-        # Closed, not given back to the pool: the lock belongs to the session.
-        self._connection.invalidate()
-        self._connection.close()
+        with self._one_at_a_time:
+            self._is_wanted = False
+            if self._connection is not None:
+                # A server ends a session some time after its connection was closed; whoever comes next is not to wait
+                # for that.
+                with suppress(SQLAlchemyError):
+                    self._connection.execute(UNLOCK, {"study": self._study_id})
+                self._let_go()
+
+    def _take(self) -> bool:
+        connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
+        self._connection = connection
+        if connection.execute(TRY_LOCK, {"study": self._study_id}).scalar():
+            return True
+        self._let_go()
+        return False
+
+    def _let_go(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            # Closed, not given back to the pool: the lock belongs to the session.
+            connection.invalidate()
+            connection.close()

@@ -11,23 +11,31 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
-from sqlalchemy import Connection, delete, func, insert, select
+from sqlalchemy import Connection, Row, delete, func, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from onebit.errors import InvalidInputError
-from onebit.log.chain import Chain, Head, Unchain, digests
-from onebit.log.events import Event, LogError, OtherVersionError
+from onebit.log.chain import Chain, Head, Unchain, digest_of, digests
+from onebit.log.events import Event, LogError
 from onebit.store import schema
-from onebit.store.database import InUseError, StoreError, connect, explained, hidden_password, writing
-from onebit.store.locks import Lock, take_lock
+from onebit.store.database import (
+    InUseError,
+    LostConnectionError,
+    StoreError,
+    connect,
+    explained,
+    hidden_password,
+    writing,
+)
+from onebit.store.locks import Lock, noted, take_lock
+from onebit.store.rows import as_bytes, read_log, stamp, writer_of
 
-#: Events read from the database at a time.
-AT_A_TIME = 10_000
 #: A block of a study's data: its kind, number, bytes.
 Block = tuple[str, int, bytes]
-#: Kinds of blocks: of a selection, predictions and right labels; of a training, features of examples and of the names
-#: of labels, what makes features, and the model as it was lately; of both, what raters are shown.
-PREDICTIONS, TRUTH = "predictions", "truth"
+#: Kinds of blocks: of a selection, predictions, what simulated raters know (right labels or verdicts), outputs that are
+#: texts, and what a judge says; of a training, features of examples and of the names of labels, what makes features,
+#: and the model as it was lately; of both, what raters are shown.
+PREDICTIONS, TRUTH, VERDICTS, OUTPUTS, JUDGE = "predictions", "truth", "verdicts", "outputs", "judge"
 FEATURES, NAMES, TRANSFORMER, SNAPSHOT = "features", "names", "transformer", "snapshot"
 ITEMS = "items"
 
@@ -60,6 +68,8 @@ class Store:
         self._engine = connect(url)
         #: Told apart from other writers, so that a commit whose reply was lost is recognised as our own.
         self._writer = uuid.uuid4().hex
+        #: The locks that were taken here, by study.
+        self._locks: dict[int, Lock] = {}
 
     def entries(self) -> list[Entry]:
         """The studies, in the order in which they were made."""
@@ -110,19 +120,46 @@ class Store:
 
     def lock(self, entry: Entry) -> Lock:
         """Become the writer of a study; InUseError if another process, or another part of this one, is."""
-        lock = take_lock(self.url, self._engine, entry.id)
+        with explained(self.url):
+            lock = take_lock(self.url, self._engine, entry.id)
         if lock is None:
             raise InUseError(
                 f"the study {entry.name!r} is open elsewhere; it has one writer. Use that process (a server offers its "
                 "page and API), or stop it"
             )
+        try:
+            with self.reading() as connection:
+                lock.begins = self._begins(connection, entry.id)
+        except BaseException:
+            lock.release()
+            raise
+        self._locks[entry.id] = lock
         return lock
+
+    def keep_lock(self, study_id: int) -> None:
+        """Make sure that the lock taken of a study is still held: a database that was started anew knows of none.
+
+        It is taken again; InUseError if somebody else has it by now.
+        """
+        lock = self._locks.get(study_id)
+        with explained(self.url):
+            is_held = lock is None or lock.is_held()
+        if not is_held:
+            raise InUseError(
+                "the database was started anew, and another process has taken this study since; it has one writer. Use "
+                "that process, or stop it"
+            )
 
     def log(self, study_id: int) -> Log:
         """The whole log; LogError where an event is missing, damaged or does not follow the one before."""
         unchain = Unchain()
+        # Before the log: what is written meanwhile is longer, never shorter.
+        acknowledged = noted(self.url, study_id)
         with self.reading() as connection:
             rows = list(read_log(connection, study_id, unchain))
+            begins = self._begins(connection, study_id)
+        if acknowledged is not None:
+            acknowledged.check(begins, unchain.head)
         return Log([event for *_, event in rows], unchain.head, rows[-1][1] if rows else "")
 
     def digests(self, study_id: int) -> list[str]:
@@ -143,15 +180,30 @@ class Store:
 
         NotWrittenError, and nothing is written, if the store cannot; InUseError if another writer was quicker.
         """
+        self.keep_lock(study_id)
+        try:
+            now = self._append(study_id, first, texts)
+        except LostConnectionError:
+            # Once more, over another connection: whether it was written is seen there.
+            self.keep_lock(study_id)
+            now = self._append(study_id, first, texts)
+        if texts and study_id in self._locks:
+            self._locks[study_id].note(Head(first + len(texts), digest_of(texts[-1])))
+        return now
+
+    def _append(self, study_id: int, first: int, texts: Sequence[str]) -> str:
         now = _now()
         try:
             with self.writing() as connection:
                 self._insert(connection, study_id, first, texts, now)
         except IntegrityError as error:
-            if not self._is_ours(study_id, first, texts):
+            n_ours = self._n_ours(study_id, first, texts)
+            if n_ours == 0:
                 raise InUseError(
                     "another process has written to this study, so this one no longer knows its state; load it again"
                 ) from error
+            if n_ours < len(texts):
+                return self._append(study_id, first + n_ours, texts[n_ours:])
         return now
 
     def blocks(self, study_id: int, kind: str) -> Iterator[bytes]:
@@ -161,7 +213,7 @@ class Store:
         with self.reading() as connection:
             numbers = connection.execute(select(table.c.number).where(chosen).order_by(table.c.number)).scalars().all()
             for number in numbers:
-                yield _bytes(
+                yield as_bytes(
                     connection.execute(select(table.c.data).where(chosen & (table.c.number == number))).scalar()
                 )
 
@@ -173,7 +225,7 @@ class Store:
             data = connection.execute(select(table.c.data).where(chosen)).scalar()
         if data is None:
             raise StoreError(f"block {number} of the {kind} of a study is missing; restore the store from a backup")
-        return _bytes(data)
+        return as_bytes(data)
 
     def replace_block(self, study_id: int, block: Block) -> None:
         """Keep a block instead of the one of its kind and number."""
@@ -212,6 +264,12 @@ class Store:
                 connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
             yield connection
 
+    def look_up(self, query: str, *given: object) -> Row[Any] | None:
+        """The first row of a query, with ? for each value given: for what is asked with every call."""
+        with explained(self.url), self._engine.connect() as connection:
+            mark = "?" if connection.dialect.name == "sqlite" else "%s"
+            return connection.exec_driver_sql(query.replace("?", mark), given).first()
+
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """One transaction: all of it is written, durably, or none."""
@@ -223,52 +281,45 @@ class Store:
         counted = connection.execute(select(table.c.study_id, func.count()).group_by(table.c.study_id)).all()
         counts: dict[int, int] = {row[0]: row[1] for row in counted}
         rows = connection.execute(select(schema.studies).order_by(schema.studies.c.id)).all()
-        return [Entry(row.id, row.name, row.created_at, json.loads(row.about), counts.get(row.id, 0)) for row in rows]
+        return [Entry(row.id, row.name, row.created_at, _about(row), counts.get(row.id, 0)) for row in rows]
+
+    @staticmethod
+    def _begins(connection: Connection, study_id: int) -> str:
+        """What tells a study from another that has its number: the digest of its first event."""
+        table = schema.events
+        first = select(table.c.event).where((table.c.study_id == study_id) & (table.c.seq == 0))
+        return digest_of(str(connection.execute(first).scalar()))
 
     def _insert(self, connection: Connection, study_id: int, first: int, texts: Sequence[str], now: str) -> None:
-        rows = [(study_id, first + i, event, self._writer, now) for i, event in enumerate(texts)]
+        writer = stamp(self._writer, now)
+        rows = [(study_id, first + i, event, writer, now) for i, event in enumerate(texts)]
         mark = "?" if connection.dialect.name == "sqlite" else "%s"
         connection.exec_driver_sql(
             f"INSERT INTO events (study_id, seq, event, writer, written_at) VALUES ({', '.join([mark] * 5)})", rows
         )
 
-    def _is_ours(self, study_id: int, first: int, texts: Sequence[str]) -> bool:
-        """Whether exactly these events stand there, written by us: then the commit's reply was lost, not the commit."""
+    def _n_ours(self, study_id: int, first: int, texts: Sequence[str]) -> int:
+        """How many of these events stand there already, written by us; 0 if there is anything else.
+
+        Then the reply to a commit was lost, and not the commit. What came since is not there yet.
+        """
         table = schema.events
         chosen = (table.c.study_id == study_id) & (table.c.seq >= first)
+        query = select(table.c.seq, table.c.event, table.c.writer).where(chosen).order_by(table.c.seq)
         with self.reading() as connection:
-            found = connection.execute(select(table.c.event, table.c.writer).where(chosen).order_by(table.c.seq)).all()
-        return [tuple(row) for row in found] == [(event, self._writer) for event in texts]
+            found = [(seq, event, writer_of(writer)) for seq, event, writer in connection.execute(query).all()]
+        ours = [(first + i, event, self._writer) for i, event in enumerate(texts)]
+        return len(found) if found == ours[: len(found)] else 0
 
 
-def read_log(connection: Connection, study_id: int, unchain: Unchain) -> Iterator[tuple[int, str, Event]]:
-    """The log of a study over an open connection: numbers, when they were written, events."""
-    table = schema.events
-    query = select(table.c.seq, table.c.written_at, table.c.event).where(table.c.study_id == study_id)
-    with connection.execution_options(yield_per=AT_A_TIME).execute(query.order_by(table.c.seq)) as rows:
-        for expected, (seq, written_at, content) in enumerate(rows):
-            try:
-                if seq != expected:
-                    raise LogError(f"event {expected} is missing")
-                # SQLite keeps the type with the value, and a flipped bit may change it.
-                if not isinstance(content, str):
-                    raise LogError("it is no text")
-                event = unchain.take(content)
-            except OtherVersionError:
-                raise
-            except (LogError, ValueError) as error:
-                reason = str(error) if isinstance(error, LogError) else "it is not JSON"
-                raise LogError(
-                    f"event {seq} of the study: {reason}. The store was changed after it was written; restore a backup"
-                ) from error
-            yield seq, written_at, event
-
-
-def _bytes(data: object) -> bytes:
-    # SQLite keeps the type with the value, and whoever changes a value may change its type.
-    if not isinstance(data, bytes):
-        raise StoreError("a block of a study holds no bytes; restore the store from a backup")
-    return data
+def _about(row: Row[Any]) -> dict[str, Any]:
+    try:
+        about = json.loads(row.about)
+    except (TypeError, ValueError):
+        about = None
+    if not isinstance(about, dict):
+        raise StoreError(f"what the study {row.name!r} tells raters is damaged; restore the store from a backup")
+    return about
 
 
 def _now() -> str:

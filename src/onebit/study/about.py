@@ -33,7 +33,10 @@ class About:
 
     ``lease_seconds`` is how long a question is kept for the rater who was given it. ``gold_share`` of what a rater is
     given are planted questions, ``repeat_share`` are some that the rater answered before. ``image`` names the column
-    that holds a path below ``image_root``. A classifier learns from ``columns``, as texts if ``is_text``.
+    that holds a path below ``image_root``, ``reference`` that of a right answer. A classifier learns from ``columns``,
+    as texts if ``is_text``. Where outputs are free texts the study ``is_open``, has no ``labels`` here, and keeps the
+    texts beside its items; ``one_at_a_time``: raters see one output of an item at a time. ``markdown``: what raters
+    read is Markdown.
     """
 
     models: tuple[str, ...]
@@ -47,6 +50,10 @@ class About:
     image_root: str | None = None
     columns: tuple[str, ...] = ()
     is_text: bool = False
+    is_open: bool = False
+    one_at_a_time: bool = False
+    reference: str | None = None
+    markdown: bool = False
 
     @property
     def has_checks(self) -> bool:
@@ -89,7 +96,7 @@ def gold_of(known: Mapping[int, int | Collection[int]] | None) -> tuple[Gold, ..
     )
 
 
-def check_gold(about: About, n_items: int) -> None:
+def check_gold(about: About, n_items: int, n_labels: int) -> None:
     """OptionError where gold is about a row or a label that is not there."""
     for gold in about.gold:
         if not gold.labels:
@@ -97,9 +104,9 @@ def check_gold(about: About, n_items: int) -> None:
                 "gold", f"gold names no right label of row {gold.item}; give at least one, or leave it out"
             )
         for label in gold.labels:
-            if not (0 <= gold.item < n_items and 0 <= label < len(about.labels)):
+            if not (0 <= gold.item < n_items and 0 <= label < n_labels):
                 raise OptionError(
                     "gold",
                     f"gold says that row {gold.item} has label {label}; rows are 0 to {n_items - 1}, labels are "
-                    f"0 to {len(about.labels) - 1}",
+                    f"0 to {n_labels - 1}",
                 )

@@ -2,13 +2,35 @@
 
 from __future__ import annotations
 
-# -- raters (checks.py, quality.py)
+# -- raters (desk.py, checks.py, quality.py)
+
+#: How many lengths of a lease it can be renewed by. Origin: a round number; with a minute for a question, a rater who
+#: asks and never answers holds it for four.
+RENEWALS = 3
 
 #: Questions that a rater must have answered since, before a question is repeated: it should not be remembered.
 #: Origin: a round number.
 APART = 10
 #: Probability with which each interval about a rater holds. Origin: the usual one.
 CONFIDENCE = 0.95
+
+# -- plans of a table (cli/table_plan.py, selecting.py)
+
+#: The eps that are planned for unless others are given. Origin: round numbers, from coarse to the default.
+PLANNED_EPS = (0.05, 0.02, 0.01)
+
+# -- the report card of a judge (kinds/selection/judging.py)
+
+#: Bands of scores whose calibration is told. Origin: few enough to have answers in each.
+BANDS = 5
+#: Questions whose scores are looked up at a time. Origin: a round number, for memory.
+JUDGED_AT_A_TIME = 4096
+
+# -- who is there (desk.py)
+
+#: Seconds since a rater last asked for questions in which the rater counts as present. Origin: a round number, longer
+#: than most answers take.
+PRESENT_FOR = 60.0
 
 # -- what is stored (items.py, kinds/training/snapshots.py)
 
@@ -48,6 +70,11 @@ TRUSTED_SHARE, MIN_TRUSTED = 0.2, 5
 #: Origin: chosen after looking at the tables of ``benchmarks/forecast.py``, so its ratios may be better than those of
 #: a new table.
 LEADS = (0.0, 0.1, 0.2, 0.3, 0.4)
+#: By how much each model is accepted less often than the one before, in the rehearsals of a panel; how often the first
+#: is; and the share of items on which all are accepted or none. Origin: the gaps are round numbers. On Natural
+#: Questions as judged by people for EVOUNA, five models are accepted on .56 to .68 of the items, and two of them differ
+#: on a quarter.
+TEXT_GAPS, ACCEPTED, SHARED = (0.0, 0.01, 0.02, 0.03, 0.05), 0.65, 0.5
 #: Answers after which a rehearsal is given up. Origin: a round number, for time.
 MOST_REHEARSED = 200_000
 #: What a plan is rehearsed with, so that the same choice gives the same plan.

@@ -88,7 +88,7 @@ def prepare(spec: StudySpec, source: ModelTable | Data, *, simulated: bool = Fal
 
 def spec_at_hand(kind: type[Spec], given: Mapping[str, Any]) -> Spec:
     """The spec of a study whose table is at hand, and not a file with columns to be named."""
-    for name in ("id", "truth", "show", "text"):
+    for name in ("id", "truth", "show", "text", "long", "model", "output"):
         if name in given:
             raise OptionError(name, f"{name} names a column of a file, and this table is read already; leave it out")
     return kind(**given)
@@ -98,8 +98,9 @@ def about_of(spec: StudySpec, shows: Shows, labels: tuple[str, ...], **more: Any
     """What raters are told and shown, checked against the items."""
     if isinstance(spec.gold, str):
         raise OptionError("gold", f"gold is {spec.gold!r}; of a table at hand, give the right labels by row")
+    is_open = bool(more.get("is_open"))
     about = About(
-        labels=described(labels, spec.descriptions or {}),
+        labels=() if is_open else described(labels, spec.descriptions or {}),
         instructions=spec.instructions,
         lease_seconds=spec.lease_seconds,
         gold=gold_of(spec.gold),
@@ -107,8 +108,9 @@ def about_of(spec: StudySpec, shows: Shows, labels: tuple[str, ...], **more: Any
         repeat_share=spec.repeat_share,
         image=spec.image,
         image_root=None if spec.image_root is None else str(Path(spec.image_root).resolve()),
+        markdown=spec.markdown,
         **more,
     )
-    check_gold(about, shows.n_items)
+    check_gold(about, shows.n_items, len(labels))
     check_images(shows, about)
     return about

@@ -13,6 +13,7 @@ from itertools import count
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, OnebitError, UnknownQuestionError
 from onebit.log.events import Checked
 from onebit.log.fold import Course
+from onebit.study.constants import PRESENT_FOR, RENEWALS
 
 
 class NotYoursError(OnebitError):
@@ -22,6 +23,9 @@ class NotYoursError(OnebitError):
 class Desk:
     """The leases of a study's questions; a lease lasts ``lease_seconds``.
 
+    Asking again renews it, but for ``RENEWALS`` times its length at most. Then the rater may still answer, and so may
+    whoever is given the question next: nobody keeps a question, and with it a study, by asking.
+
     Who held a question when the log ended, as ``course`` has it, is given as long again; the nameless cannot come back.
     """
 
@@ -29,12 +33,19 @@ class Desk:
         self._course, self._overlap, self._lease_seconds = course, course.created.overlap, lease_seconds
         #: When each rater's lease of a question ends.
         self._leases: dict[int, dict[str | None, float]] = defaultdict(dict)
+        #: Until when each rater's lease of an open question can be renewed.
+        self._renewable: dict[tuple[int, str], float] = {}
+        #: Answers that were taken back once: another time the question is not kept for the rater.
+        self._taken_back: set[tuple[int, str]] = set()
         #: What each rater was given and may still hold, the last given last.
         self._held: dict[str, list[int]] = defaultdict(list)
-        #: Questions that may have room for another rater, and leases by when they end; both hold stale entries too.
+        #: Questions that may have room for another rater, each once, and leases by when they end; both hold stale ones.
         self._free: list[int] = []
+        self._is_free: set[int] = set()
         self._ends: list[tuple[float, int, int, str | None]] = []
         self._n_leases = count()
+        #: When each rater last asked.
+        self._seen: dict[str, float] = {}
         for number, offered in enumerate(course.offered):
             if number not in course.answered:
                 votes = course.votes[number]
@@ -51,6 +62,15 @@ class Desk:
             raise UnknownQuestionError(
                 f"question {number!r} was never given to a rater; {n_given} were, numbered from 0"
             )
+
+    def see(self, rater: str, now: float) -> None:
+        """A rater asks for questions."""
+        self._seen[rater] = now
+
+    def n_answering(self, now: float) -> int:
+        """Raters who can each have a question of their own at the same time: those present, by how many share one."""
+        self._seen = {rater: at for rater, at in self._seen.items() if at > now - PRESENT_FOR}
+        return max(1, -(-len(self._seen) // self._overlap))
 
     def hand(self, rater: str) -> list[int]:
         """What a rater was given and is still to answer, the last leased first."""
@@ -73,27 +93,41 @@ class Desk:
         found = None
         while self._free and found is None:
             number = heappop(self._free)
+            self._is_free.discard(number)
             if number in self._course.answered or self._room(number) <= 0:
                 continue
-            if rater in self._course.votes[number] or rater in self._leases[number]:
+            # What a rater has at hand, also after its lease, is not given to the same one as another question.
+            is_at_hand = rater is not None and number in self._held[rater]
+            if rater in self._course.votes[number] or rater in self._leases[number] or is_at_hand:
                 passed.append(number)
             else:
                 found = number
         for number in passed:
-            heappush(self._free, number)
+            self._offer_room(number)
         return found
 
     def lease(self, number: int, rater: str | None, now: float) -> None:
-        """Keep a question for a rater for a while."""
+        """Keep a question for a rater for a while, or for longer, as far as a lease can be renewed."""
         end = now + self._lease_seconds
-        self._leases[number][rater] = end
-        heappush(self._ends, (end, next(self._n_leases), number, rater))
         if rater is not None:
+            if not self._is_check(number):
+                last = self._renewable.setdefault((number, rater), end + RENEWALS * self._lease_seconds)
+                end = min(end, last)
             held = self._held[rater]
             if number in held:
                 held.remove(number)
             held.append(number)
+        if end > now:
+            self._leases[number][rater] = end
+            heappush(self._ends, (end, next(self._n_leases), number, rater))
         self._offer_room(number)
+
+    def give_back(self, number: int, rater: str, now: float) -> None:
+        """A rater took an answer back, and has the question again; it is kept for the rater once, for one lease."""
+        is_first = (number, rater) not in self._taken_back
+        self._taken_back.add((number, rater))
+        self._renewable[number, rater] = now + self._lease_seconds if is_first else now
+        self.lease(number, rater, now)
 
     def check_may_answer(self, number: int, rater: str | None) -> None:
         """An error unless this rater was given this question and its answer is wanted."""
@@ -114,6 +148,8 @@ class Desk:
 
     def drop_lease(self, number: int, rater: str | None) -> None:
         """A rater's answer has come, or was taken back by the nameless: whoever is next may have the question."""
+        if rater is not None:
+            self._renewable.pop((number, rater), None)
         if number in self._course.answered and self._overlap == 1:
             self._leases.pop(number, None)
         else:
@@ -129,8 +165,9 @@ class Desk:
         return isinstance(self._course.given[number], Checked)
 
     def _offer_room(self, number: int) -> None:
-        if number not in self._course.answered and self._room(number) > 0:
+        if number not in self._is_free and number not in self._course.answered and self._room(number) > 0:
             heappush(self._free, number)
+            self._is_free.add(number)
 
 
 def _named(rater: str | None) -> str:

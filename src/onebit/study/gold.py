@@ -9,6 +9,7 @@ from typing import TypeVar
 from onebit.errors import OptionError
 from onebit.tables import ModelTable
 from onebit.tables.data import Data
+from onebit.tables.open_answers import right_texts
 from onebit.tables.truth import hint
 
 Table = TypeVar("Table", ModelTable, Data)
@@ -19,7 +20,8 @@ BETWEEN = "|"
 def split_gold(table: Table, column: str, labels: Sequence[str]) -> tuple[Table, dict[int, tuple[int, ...]]]:
     """The table without the column, which raters must not see, and the known labels by row.
 
-    A cell holds one label, or several with ``|`` between them; where the whole cell is a label, it is that label.
+    A cell holds one label, or several: as a JSON list, or with ``|`` between them. Where the whole cell is a label, it
+    is that label.
     """
     numbers = {label: number for number, label in enumerate(labels)}
     known: dict[int, tuple[int, ...]] = {}
@@ -37,7 +39,10 @@ def split_gold(table: Table, column: str, labels: Sequence[str]) -> tuple[Table,
 def _right(cell: str, numbers: Mapping[str, int], where: str) -> tuple[int, ...]:
     """The labels of a cell, each once."""
     found: dict[int, None] = {}
-    for label in (cell,) if cell in numbers else [part.strip() for part in cell.split(BETWEEN)]:
+    parts = right_texts(cell)
+    if cell not in numbers and len(parts) == 1:
+        parts = [part.strip() for part in cell.split(BETWEEN)]
+    for label in (cell,) if cell in numbers else parts:
         if label not in numbers:
             raise OptionError(
                 "gold",

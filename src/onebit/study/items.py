@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 from onebit.errors import InvalidInputError
 from onebit.log.events import TableFacts
 from onebit.store.database import StoreError
-from onebit.store.store import ITEMS, PREDICTIONS, TRUTH, Block, Store
-from onebit.study.about import About
+from onebit.store.store import ITEMS, JUDGE, OUTPUTS, PREDICTIONS, TRUTH, VERDICTS, Block, Store
+from onebit.study.about import About, Label
 from onebit.study.constants import AT_HAND, PER_BLOCK
 from onebit.tables.record import ModelTable, digest_of, narrow
 
-#: Right labels as they are stored.
-STORED_TRUTH = np.dtype("<i4")
+#: Right labels, and the scores of a judge, as they are stored.
+STORED_TRUTH, STORED_SCORE = np.dtype("<i4"), np.dtype("<f4")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +50,26 @@ def facts_of(table: ModelTable) -> TableFacts:
     return TableFacts(table.digest, table.n_models, table.n_items, max(2, table.n_labels))
 
 
-def to_blocks(table: ModelTable, progress: Callable[[int, int], None] | None = None) -> Iterator[Block]:
-    """The blocks of a table, and of its truth if it has one; ``progress`` is told how many items of all are done."""
+def to_blocks(
+    table: ModelTable, is_open: bool = False, progress: Callable[[int, int], None] | None = None
+) -> Iterator[Block]:
+    """The blocks of a table, of what simulated raters know and of what its judge says, if it has them.
+
+    ``is_open``: the outputs are free texts, which then have blocks of their own. ``progress`` is told how many items of
+    all are done.
+    """
     dtype = _stored_type(max(2, table.n_labels))
     if table.truth is not None:
         yield TRUTH, 0, table.truth.astype(STORED_TRUTH).tobytes()
+    if table.verdicts is not None:
+        yield VERDICTS, 0, zlib.compress(table.verdicts.tobytes(), level=1)
+    for number, first in enumerate(range(0, table.n_labels, PER_BLOCK) if is_open else ()):
+        yield OUTPUTS, number, _packed(table.labels[first : first + PER_BLOCK])
     for number, first in enumerate(range(0, table.n_items, PER_BLOCK)):
         items = range(first, min(first + PER_BLOCK, table.n_items))
         yield PREDICTIONS, number, table.predictions[:, first : items.stop].astype(dtype).tobytes()
+        if table.judge is not None:
+            yield JUDGE, number, table.judge[:, first : items.stop].astype(STORED_SCORE).tobytes()
         yield shown_block(table, number, items)
         if progress is not None:
             progress(items.stop, table.n_items)
@@ -66,27 +78,55 @@ def to_blocks(table: ModelTable, progress: Callable[[int, int], None] | None = N
 def shown_block(shows: Shows, number: int, rows: range) -> Block:
     """What raters are shown of some rows."""
     shown = [[shows.item_id(row), shows.shown(row)] for row in rows]
-    return ITEMS, number, zlib.compress(json.dumps(shown).encode(), level=1)
+    return ITEMS, number, _packed(shown)
+
+
+def _packed(value: object) -> bytes:
+    return zlib.compress(json.dumps(value).encode(), level=1)
+
+
+def _unpacked(data: bytes) -> Any:
+    try:
+        return json.loads(zlib.decompress(data))
+    except (zlib.error, ValueError) as error:
+        raise StoreError("what raters are shown is damaged; restore the store from a backup") from error
 
 
 def read_predictions(store: Store, study_id: int, facts: TableFacts, about: About) -> NDArray[np.signedinteger[Any]]:
     """The predictions (N, n) of a study; StoreError unless they are what the study was created with."""
-    dtype = _stored_type(facts.n_labels)
     predictions = np.empty((facts.n_models, facts.n_items), dtype=narrow(facts.n_labels))
-    first = 0
-    for data in store.blocks(study_id, PREDICTIONS):
-        block = np.frombuffer(data, dtype=dtype)
-        if block.size % facts.n_models or first + block.size // facts.n_models > facts.n_items:
-            raise StoreError("a block of the predictions has the wrong size; restore the store from a backup")
-        block = block.reshape(facts.n_models, -1)
-        predictions[:, first : first + block.shape[1]] = block
-        first += block.shape[1]
+    n_read = _read_into(predictions, store.blocks(study_id, PREDICTIONS), _stored_type(facts.n_labels))
     labels = tuple(label.name for label in about.labels)
-    if first != facts.n_items or digest_of(predictions, about.models, labels) != facts.digest:
+    if about.is_open:
+        labels = tuple(text for data in store.blocks(study_id, OUTPUTS) for text in _unpacked(data))
+    if n_read != facts.n_items or digest_of(predictions, about.models, labels) != facts.digest:
         raise StoreError(
             "the table of predictions is not the one that the study was created with; restore the store from a backup"
         )
     return predictions
+
+
+def read_judge(store: Store, study_id: int, facts: TableFacts) -> NDArray[np.float32] | None:
+    """The scores (N, n) of the judge of a study; None where it has none. ``verify`` finds out if they were changed."""
+    scores = np.empty((facts.n_models, facts.n_items), dtype=np.float32)
+    n_read = _read_into(scores, store.blocks(study_id, JUDGE), STORED_SCORE)
+    if n_read not in (0, facts.n_items):
+        raise StoreError("a part of the judge's scores is missing; restore the store from a backup")
+    return scores if n_read else None
+
+
+def _read_into(table: NDArray[Any], blocks: Iterable[bytes], dtype: np.dtype[Any]) -> int:
+    """Fill a table (N, n) from its blocks, each of some items; how many items there were."""
+    n_models, n_items = table.shape
+    first = 0
+    for data in blocks:
+        block = np.frombuffer(data, dtype=dtype)
+        if block.size % n_models or first + block.size // n_models > n_items:
+            raise StoreError("a block of the table has the wrong size; restore the store from a backup")
+        block = block.reshape(n_models, -1)
+        table[:, first : first + block.shape[1]] = block
+        first += block.shape[1]
+    return first
 
 
 def read_truth(store: Store, study_id: int) -> NDArray[np.int64] | None:
@@ -95,27 +135,48 @@ def read_truth(store: Store, study_id: int) -> NDArray[np.int64] | None:
     return np.frombuffer(data, dtype=STORED_TRUTH).astype(np.int64) if data else None
 
 
+def read_verdicts(store: Store, study_id: int, facts: TableFacts) -> NDArray[np.int8] | None:
+    """What simulated raters say about each output (N, n), as in a ModelTable; None where people answer."""
+    data = b"".join(store.blocks(study_id, VERDICTS))
+    if not data:
+        return None
+    try:
+        verdicts = np.frombuffer(zlib.decompress(data), dtype=np.int8)
+    except zlib.error as error:
+        raise StoreError("the verdicts of the study are damaged; restore the store from a backup") from error
+    if verdicts.size != facts.n_models * facts.n_items:
+        raise StoreError("the block of the verdicts has the wrong size; restore the store from a backup")
+    return verdicts.reshape(facts.n_models, facts.n_items)
+
+
 class Items:
-    """The items of a study, read when they are shown."""
+    """The items of a study and its labels, read when they are shown."""
 
     def __init__(self, store: Store, study_id: int, about: About) -> None:
         self._about = about
 
         @lru_cache(maxsize=AT_HAND)
         def block(number: int) -> list[tuple[str, dict[str, str]]]:
-            rows: list[tuple[str, dict[str, str]]] = json.loads(zlib.decompress(store.block(study_id, ITEMS, number)))
+            rows: list[tuple[str, dict[str, str]]] = _unpacked(store.block(study_id, ITEMS, number))
             return rows
 
-        self._block = block
+        @lru_cache(maxsize=AT_HAND)
+        def texts(number: int) -> list[str]:
+            found: list[str] = _unpacked(store.block(study_id, OUTPUTS, number))
+            return found
+
+        self._block, self._texts = block, texts
 
     def __getitem__(self, row: int) -> Item:
         id, shown = self._block(row // PER_BLOCK)[row % PER_BLOCK]
         image = self._about.image
         return Item(id, shown, image_path(self._about, shown[image]) if image is not None else None)
 
-    def label(self, number: int) -> str:
-        """The name of a label."""
-        return self._about.labels[number].name
+    def label(self, number: int) -> Label:
+        """A label as raters see it; a free text has no description."""
+        if self._about.is_open:
+            return Label(self._texts(number // PER_BLOCK)[number % PER_BLOCK])
+        return self._about.labels[number]
 
 
 def image_path(about: About, path: str) -> Path:

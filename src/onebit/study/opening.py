@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,9 +16,10 @@ from onebit.store.store import Entry, Store
 from onebit.study.about import about_from_json
 from onebit.study.creation import NewStudy, Progress, prepare, spec_at_hand
 from onebit.study.kinds import open_kind
-from onebit.study.seal import check_about
+from onebit.study.seal import check_about, check_shown
 from onebit.study.study import Study
 from onebit.tables.data import Data, data_of
+from onebit.tables.judge import judge_of
 from onebit.tables.record import ModelTable, make_table, narrow
 
 #: Where studies are kept if nobody says.
@@ -33,6 +35,7 @@ def create_study(
     table: ModelTable | ArrayLike,
     name: str,
     *,
+    judge: ArrayLike | None = None,
     storage: str | None = None,
     progress: Progress | None = None,
     **options: Any,
@@ -45,10 +48,15 @@ def create_study(
     rows of the table which label is right, or which labels are; ``gold_share`` of the questions are about those,
     ``repeat_share`` are repeated, and neither enters the estimate. Everything is checked before anything is written.
 
+    ``judge`` is what an automatic judge says, to save answers: scores (N, n) from 0 to 1 of what each model says, NaN
+    where there is none, or the label (n,) that it gives to each item, negative for none. It touches no promise.
+
     ``study.ask(rater)`` gives a question, ``study.tell(question, answer)`` takes its answer, ``study.result`` says what
     is known; ``load_study`` opens it again.
     """
     models = table if isinstance(table, ModelTable) else _table_of(table)
+    if judge is not None:
+        models = replace(models, judge=judge_of(models.predictions, judge))
     return open_new(prepare(spec_at_hand(SelectionSpec, options), models), name, storage, progress)
 
 
@@ -98,6 +106,7 @@ def open_study(store: Store, entry: Entry, read_only: bool = False) -> Study:
         if not log.events or not isinstance(log.events[0], Created):
             raise InvalidInputError(f"the study {entry.name!r} was deleted meanwhile")
         check_about(entry, log.events[0])
+        check_shown(store, entry, log.events[0])
         about = about_from_json(entry.about)
         kind = open_kind(store, entry, log.events, log.events[0], about)
         return Study(store, entry, log, kind, lock)

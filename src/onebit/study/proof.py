@@ -15,7 +15,7 @@ from onebit.study.checks import Checks
 from onebit.study.kinds import Kind, open_kind
 from onebit.study.kinds.kind import Finding
 from onebit.study.seal import about_digest, shown_digest
-from onebit.verify.certificate import Verdict
+from onebit.verify.audit import Verdict
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,7 @@ def _proof(head: Head, found: Finding, simulated: bool | None = None) -> Proof:
 
 
 def _seal_faults(store: Store, entry: Entry, created: Created) -> Iterator[str]:
-    """What raters are told and shown, and the sizes of the table, against the first event."""
+    """What raters are told and shown, what the judge says, and the sizes of the table, against the first event."""
     if about_digest(entry.about) != created.about:
         yield (
             "what raters are told (instructions, labels, gold, names of models) is not what the study was created with"
@@ -108,8 +108,10 @@ def _seal_faults(store: Store, entry: Entry, created: Created) -> Iterator[str]:
         return
     about, facts = about_from_json(entry.about), created.table
     if shown_digest(store, entry.id) != created.shown:
-        yield "what raters are shown of the items is not what the study was created with"
-    if (facts.n_models, facts.n_labels) != (len(about.models), max(2, len(about.labels))):
+        yield "what raters are shown of the items, or what the judge says, is not what the study was created with"
+    # Free texts are counted where the digest of the table is checked.
+    n_labels = facts.n_labels if about.is_open else max(2, len(about.labels))
+    if (facts.n_models, facts.n_labels) != (len(about.models), n_labels):
         yield (
             f"the log begins with {facts.n_models} models and {facts.n_labels} labels; the study has "
             f"{len(about.models)} and {len(about.labels)}"

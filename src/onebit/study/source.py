@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TypeVar
 
 from onebit.records import SelectionSpec, StudySpec, TrainingSpec
@@ -19,12 +18,13 @@ Spec = TypeVar("Spec", SelectionSpec, TrainingSpec)
 Table = TypeVar("Table", ModelTable, Data)
 
 
-def columns_as_texts(spec: StudySpec, path: Path) -> tuple[str, ...]:
-    """The columns that are read as texts."""
-    # The right labels of an NPZ are an array of their own, which is not read.
-    truth = None if path.suffix.lower() == ".npz" else spec.truth
+def columns_as_texts(spec: StudySpec, has_columns: bool, show: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The columns that are read as texts; ``show`` are those that raters see unless others are named."""
+    # The right labels of a file without columns are an array of their own, which is not read.
+    truth = spec.truth if has_columns else None
     gold = spec.gold if isinstance(spec.gold, str) else None
-    return tuple(dict.fromkeys(name for name in (*spec.show, spec.image, truth, gold) if name is not None))
+    names = (*(spec.show or show), spec.image, truth, gold)
+    return tuple(dict.fromkeys(name for name in names if name is not None))
 
 
 def without_right_labels(table: Table, spec: Spec, labels: Sequence[str]) -> tuple[Table, Spec]:

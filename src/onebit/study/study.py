@@ -34,6 +34,7 @@ from onebit.log.events import (
 from onebit.log.recorder import replay
 from onebit.log.votes import Given, majority
 from onebit.model_file import SavedModel, check_new, save_model
+from onebit.raters import Rater
 from onebit.records import Answer, Status
 from onebit.report.record import Report
 from onebit.store.commit import GroupCommit
@@ -96,7 +97,7 @@ class Study:
         self.name, self.created, self.about, self.kind = entry.name, kind.created, kind.about, kind
         self.items: Items = Items(store, entry.id, self.about)
         #: What is durable, for whoever watches.
-        self.view = View(entry.created_at)
+        self.view = View(entry.created_at, kind.needs_verdicts)
         self.view.take(log.events, log.head, log.last_at)
         self._store, self._entry, self._clock = store, entry, clock
         self._lock, self._writer_lock = threading.RLock(), lock
@@ -129,15 +130,15 @@ class Study:
         check_rater(rater, self._tells_raters_apart)
         with self._step():
             dealt = self._deal(rater, n)
-        return dealt if isinstance(dealt, Status) else tuple(self._offer(number, rater) for number in dealt)
+        return dealt if isinstance(dealt, Status) else tuple(self._offer(number, rater) for number in dealt[:n])
 
     def tell(
         self, offer: Offer | int, answer: Answer | bool | int, *, rater: str | None = None, token: str | None = None
     ) -> Receipt:
         """Take a rater's answer, once; it is durable when this returns.
 
-        ``answer`` is an Answer, True for yes, False for no, or a label where that was asked for. The same ``token``
-        again is the same answer again. Raises UnknownQuestionError, AlreadyAnsweredError, NotYoursError,
+        ``answer`` is an Answer, True for yes, False for no, or a label where that was asked for. The same ``token`` of
+        the same rater again is the same answer again. Raises UnknownQuestionError, AlreadyAnsweredError, NotYoursError,
         InvalidInputError, or NotWrittenError where the store cannot be written: then send it again.
         """
         number, rater = (offer.id, offer.rater) if isinstance(offer, Offer) else (offer, rater)
@@ -162,6 +163,9 @@ class Study:
         with self._step():
             self._desk.check_given(number)
             if rater not in self._course.votes[number]:
+                if rater is not None and number in self._course.answered_by[rater]:
+                    # It was taken back before, and whoever asked for it did not hear so.
+                    return Undo.UNDONE
                 raise NotYoursError(f"question {number} has no answer of yours; take back your own answers")
             given = self._course.given[number]
             if isinstance(given, Checked):
@@ -170,7 +174,7 @@ class Study:
                 self._note(Disputed(number, rater))
                 return Undo.DISPUTED
             if rater is not None:
-                self._desk.lease(number, rater, self._clock())
+                self._desk.give_back(number, rater, self._clock())
             else:
                 self._desk.drop_lease(number, rater)
         return Undo.UNDONE
@@ -180,10 +184,13 @@ class Study:
 
         InvalidInputError unless the study was created for that: answers of people and of a simulation never mix.
         """
-        rater = self.kind.simulated_rater()
+        self.answer_by(self.kind.simulated_rater(), AT_A_TIME, observe)
+
+    def answer_by(self, rater: Rater, at_a_time: int, observe: Callable[[], None] | None = None) -> None:
+        """Let a function answer until nothing is left to ask; so many answers at a time become durable together."""
         while True:
             with self._step():
-                dealt = self._deal(None, AT_A_TIME)
+                dealt = self._deal(None, at_a_time)
                 if isinstance(dealt, Status):
                     return
                 for number in dealt:
@@ -204,7 +211,8 @@ class Study:
         if result is None:
             result = self.result
         with self._lock:
-            standing = Standing(self.name, len(self._course.open), self._quality.raters(), self.head)
+            raters, seen = self._quality.raters(), self.view.seen()
+            standing = Standing(self.name, len(self._course.open), raters, seen.head, seen.verdicts)
         return self.kind.status(standing, result)
 
     def report(self) -> Report:
@@ -228,6 +236,22 @@ class Study:
         """Where the log ends that is durable; who only reads knows where it ended when it was read."""
         return self.view.head
 
+    @property
+    def is_lost(self) -> bool:
+        """Whether another process has written to it since: this one no longer knows its state. Load it again."""
+        return self._commit.is_lost
+
+    def keep_lock(self) -> None:
+        """Stay its writer, also where the database was started anew; InUseError if somebody else is it by now."""
+        if self._writer_lock is not None:
+            self._store.keep_lock(self._entry.id)
+
+    def n_answers_of(self, rater: str) -> int:
+        """How many answers of a rater stand, those to checks among them: nobody can tell them apart."""
+        with self._lock:
+            votes = self._course.votes
+            return sum(rater in votes[number] for number in set(self._course.answered_by[rater]))
+
     def last_answered(self, rater: str) -> Offer | None:
         """The question that the rater answered last and has not taken back; None if there is none."""
         with self._lock:
@@ -240,6 +264,12 @@ class Study:
         with self._lock:
             self._desk.check_given(question)
             return self._offer(question, None)
+
+    def was_given(self, row: int, rater: str) -> bool:
+        """Whether a rater holds, or has answered, a question about a row of the table."""
+        with self._lock:
+            numbers = (*self._desk.hand(rater), *reversed(self._course.answered_by[rater]))
+            return any(self._offer(number, rater).item == row for number in numbers)
 
     def item(self, row: int) -> Item:
         """What raters are shown of a row of the table."""
@@ -292,7 +322,11 @@ class Study:
     def _deal(self, rater: str | None, n: int) -> list[int] | Status:
         """Up to n questions, leased to the rater; or why there is none."""
         now = self._clock()
-        dealt = [] if rater is None else self._desk.hand(rater)[:n]
+        dealt = []
+        if rater is not None:
+            self._desk.see(rater, now)
+            dealt = self._desk.hand(rater)[:n]
+            n = min(n, max(1, len(dealt), self._fair_share(n, now)))
         # What is held is leased anew first: a lease that has ended would make it free, and it would be dealt twice.
         for number in dealt:
             self._desk.lease(number, rater, now)
@@ -306,10 +340,34 @@ class Study:
             for number in more:
                 self._desk.lease(number, rater, now)
             dealt += more
+        if rater is not None:
+            dealt += self._rest_of_item(rater, now)
         # In this order the first stays the first of the hand.
         for number in reversed(dealt):
             self._desk.lease(number, rater, now)
         return dealt
+
+    def _rest_of_item(self, rater: str, now: float) -> list[int]:
+        """The other outputs of the item that was begun: one rater judges all of them, by one standard."""
+        rest: list[int] = []
+        while self.kind.learner.continues_item:
+            more = self._new(rater, 1)
+            if isinstance(more, Status):
+                break
+            for number in more:
+                self._desk.lease(number, rater, now)
+            rest += more
+        return rest
+
+    def _fair_share(self, n: int, now: float) -> int:
+        """How many of ``n`` questions a rater may hold, so that the others have something to answer, too.
+
+        The learner hears, too, how many answer at once.
+        """
+        n_answering = self._desk.n_answering(now)
+        self.kind.learner.expect(n_answering)
+        n_ready = self.kind.learner.n_ready
+        return n if n_ready is None or n_answering == 1 else -(-n_ready // n_answering)
 
     def _more(self, rater: str | None, now: float, n: int) -> list[int] | Status:
         """What the rater does not hold: a free question, one that checks the rater, or up to n new ones."""
@@ -317,6 +375,10 @@ class Study:
         if free is not None:
             self._note(Offered(free, rater))
             return [free]
+        return self._new(rater, n)
+
+    def _new(self, rater: str | None, n: int) -> list[int] | Status:
+        """A question that checks the rater, or up to n that nobody was given yet."""
         check = self._checks.next(rater, self._course) if rater is not None else None
         if check is not None:
             self._note(check)
@@ -334,7 +396,7 @@ class Study:
         return Offer(number, item, given.label, rater)
 
     def _is_repeated(self, number: int, said: Given, rater: str | None, token: str | None) -> bool:
-        used = None if token is None else self._course.tokens.get(token)
+        used = None if token is None else self._course.tokens.get((rater, token))
         if used is not None and used != (number, said):
             raise InvalidInputError(
                 f"the token {token!r} was used for another answer; make a new one for every answer of a rater"

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import takewhile
 
 from onebit.log.chain import Head
 from onebit.log.events import Answered, Asked, Closed, EpochBegan, Event, Finished, Planned, Undone, Unvoted, Voted
@@ -23,6 +24,24 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
+class Verdicts:
+    """What raters said of outputs: of ``labels`` at ``items``, the learner's numbers, and whether it was a yes.
+
+    In the order asked, up to the first question that is open: who is quick to answer decides nothing. ``guess`` are the
+    coefficients of the last epoch of a selection.
+    """
+
+    items: tuple[int, ...] = ()
+    labels: tuple[int, ...] = ()
+    accepted: tuple[bool, ...] = ()
+    guess: tuple[float, ...] = ()
+
+
+#: Where nobody asked for them.
+NO_VERDICTS = Verdicts()
+
+
+@dataclass(frozen=True, slots=True)
 class Seen:
     """A study at one moment: answers in force, can't-tells among them, closed epochs, seconds, where its log ends."""
 
@@ -31,15 +50,22 @@ class Seen:
     closings: tuple[Closing, ...]
     seconds: float
     head: Head
+    verdicts: Verdicts = NO_VERDICTS
 
 
 class View:
-    """Takes the events of a study once they are durable; ``head`` moves with everything that happens."""
+    """Takes the events of a study once they are durable; ``head`` moves with everything that happens.
 
-    def __init__(self, created_at: str) -> None:
+    ``tells_verdicts``: what was seen has them, which takes as long as there are answers.
+    """
+
+    def __init__(self, created_at: str, tells_verdicts: bool = False) -> None:
         self._lock = threading.Lock()
         self._created_at = self._last_at = created_at
-        self._label_of: dict[int, int | None] = {}
+        self._tells_verdicts = tells_verdicts
+        #: The questions in the order asked: item and label of each.
+        self._asked: dict[int, tuple[int, int | None]] = {}
+        self._guess: tuple[float, ...] = ()
         self._votes: dict[int, dict[str | None, Given]] = defaultdict(dict)
         #: Answers in force, by question; and how often each came for each label that was asked about.
         self.answers: dict[int, Given] = {}
@@ -71,7 +97,17 @@ class View:
                 tuple(self.closings),
                 seconds_between(self._created_at, self._last_at),
                 self._head,
+                self._verdicts() if self._tells_verdicts else NO_VERDICTS,
             )
+
+    def _verdicts(self) -> Verdicts:
+        told = [
+            (item, label, self.answers[number] is Answer.YES)
+            for number, (item, label) in takewhile(lambda asked: asked[0] in self.answers, self._asked.items())
+            if label is not None
+        ]
+        items, labels, accepted = zip(*told, strict=True) if told else ((), (), ())
+        return Verdicts(items, labels, accepted, self._guess)
 
     def labels(self) -> dict[int, Counter[Given]]:
         """For each label that was asked about, how often each answer came."""
@@ -93,7 +129,7 @@ class View:
     def _take(self, event: Event) -> None:
         match event:
             case Asked():
-                self._label_of[event.question.id] = event.question.label
+                self._asked[event.question.id] = event.question.item, event.question.label
             case Voted():
                 self._votes[event.question_id][event.rater] = event.answer
             case Unvoted():
@@ -105,6 +141,7 @@ class View:
                 self._count(event.question_id, self.answers.pop(event.question_id), -1)
             case EpochBegan() | Planned():
                 self.n_epochs += 1
+                self._guess = event.record.guess if isinstance(event, EpochBegan) else ()
             case Closed():
                 self.closings.append(event.closing)
             case Finished():
@@ -112,7 +149,7 @@ class View:
 
     def _count(self, question_id: int, answer: Given, n: int) -> None:
         self._n_cant_tell += n * (answer is Answer.CANT_TELL)
-        label = self._label_of[question_id]
+        label = self._asked[question_id][1]
         if label is not None:
             self._counts[label][answer] += n
 

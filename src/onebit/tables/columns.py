@@ -21,11 +21,14 @@ from numpy.typing import NDArray
 from onebit.errors import InvalidInputError
 from onebit.tables.formats import Progress
 from onebit.tables.labels import Labels, as_text
-from onebit.tables.record import ABSTAINS, narrow
+from onebit.tables.limits import check_size
+from onebit.tables.record import ABSTAINS, is_open, narrow
 
 #: Types of texts, and of numbers, that can be labels.
 TEXTS = kinds.is_string, kinds.is_large_string, kinds.is_string_view, kinds.is_binary
 NUMBERS = kinds.is_integer, kinds.is_boolean, kinds.is_floating, kinds.is_null
+#: Characters of a name in a message.
+LONG = 60
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,7 @@ class Columns:
 
     def check(self, asked: Iterable[tuple[str, str | None]]) -> None:
         """InvalidInputError unless each column has its own name, and those asked for by an option are there."""
+        check_size(self.where, 0, len(self.names))
         if blank := [number for number, name in enumerate(self.names, start=1) if not name.strip()]:
             advice = "name it, or leave it out (pandas: to_csv(index=False))"
             raise InvalidInputError(f"{self.where}: column {blank[0]} has no name; {advice}")
@@ -52,20 +56,13 @@ class Columns:
                 raise InvalidInputError(f"{self.where}: the column {name!r} is there {count} times; rename one")
         for option, wanted in asked:
             if wanted is not None and wanted not in self.names:
-                there = f"there are {listed(self.names)}{self.separator_hint()}"
+                there = f"there are {listed(self.names)}"
                 raise InvalidInputError(f"{self.where}: there is no column {wanted!r} ({option}); {there}")
-
-    def separator_hint(self) -> str:
-        """A sentence if the file has one column that looks like several; empty otherwise."""
-        for sign, words in ((",", "commas"), ("\t", "tabs"), (";", "semicolons"), ("|", "bars")):
-            if len(self.names) == 1 and sign in self.names[0]:
-                return f". The columns seem to be separated by {words}; a .csv needs commas, and a .tsv tabs"
-        return ""
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
-    """Names in a message, the first of them if there are many."""
-    shown = ", ".join(repr(name) for name in names[:most])
+    """Names in a message, the first of them if there are many, and their beginnings if they are long."""
+    shown = ", ".join(repr(name if len(name) <= LONG else f"{name[:LONG]}...") for name in names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most} more"
 
 
@@ -74,15 +71,20 @@ class Uses:
     """What columns are read as; a column that is not named here is not looked at.
 
     ``needed`` columns have a value in every cell; each is given the word for its values. ``unique`` is one of them, and
-    has no value twice. ``advice`` is added where one of the ``numbers`` is something else.
+    has no value twice. ``advice`` is added where one of the ``numbers`` is something else; with ``may_miss`` one that
+    is missing is NaN. ``free``: the labels are texts that models wrote. ``values`` are read as they are: lists, or
+    anything else.
     """
 
     labels: tuple[str, ...] = ()
+    values: tuple[str, ...] = ()
     texts: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
     needed: Mapping[str, str] = field(default_factory=dict)
     unique: str | None = None
     advice: str = ""
+    free: bool = False
+    may_miss: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,13 +92,14 @@ class Values:
     """What n rows hold, columns in the order of ``Uses``.
 
     ``codes`` (columns, n) are numbers of ``labels``, -1 where there is none; ``texts`` Arrow arrays by column;
-    ``numbers`` (n, columns).
+    ``numbers`` (n, columns); ``values`` are Python's, by column.
     """
 
     codes: NDArray[np.signedinteger[Any]]
     labels: tuple[str, ...]
     texts: dict[str, Any]
     numbers: NDArray[np.float64]
+    values: dict[str, list[Any]]
 
 
 def read_columns(
@@ -113,19 +116,27 @@ class _Reader:
     """Takes batches in, and keeps labels in as few bytes as their number needs."""
 
     def __init__(self, columns: Columns, uses: Uses, labels: Sequence[str] | None) -> None:
-        self._columns, self._uses, self._labels = columns, uses, Labels(labels)
+        self._columns, self._uses, self._labels = columns, uses, Labels(labels, uses.free)
         #: The numbers of values seen before, for each type of value.
         self._known: dict[Any, dict[Any, int]] = {}
         self._codes: list[NDArray[np.signedinteger[Any]]] = []
         self._texts: dict[str, list[Any]] = {name: [] for name in uses.texts}
         self._numbers: list[NDArray[np.float64]] = []
+        self._values: dict[str, list[Any]] = {name: [] for name in uses.values}
+        #: Where the first label stands that is probably none, and why.
+        self._doubt: tuple[str, int, str] | None = None
         self._n_rows = 0
 
     def add(self, batch: Any) -> None:
+        check_size(self._columns.where, self._n_rows + batch.num_rows, len(self._columns.names))
         codes = [self._code(name, batch.column(name)) for name in self._uses.labels]
         self._codes.append(_stacked(codes, batch.num_rows, narrow(len(self._labels.number))))
         for name, texts in self._texts.items():
             texts.append(self._text(name, batch.column(name)))
+        for name, values in self._values.items():
+            column = batch.column(name)
+            is_bytes = kinds.is_binary(column.type)
+            values += self._text(name, column).to_pylist() if is_bytes else column.to_pylist()
         numbers = np.empty((batch.num_rows, len(self._uses.numbers)))
         for place, name in enumerate(self._uses.numbers):
             numbers[:, place] = self._number(name, batch.column(name))
@@ -137,6 +148,7 @@ class _Reader:
         if self._n_rows == 0:
             where = self._columns.where
             raise InvalidInputError(f"{where}: there are column names and no rows; there must be one for each item")
+        self._check_doubt()
         labels, place = self._labels.in_order()
         codes = np.empty((len(self._uses.labels), self._n_rows), dtype=narrow(len(labels)))
         first = 0
@@ -150,7 +162,14 @@ class _Reader:
         texts = {name: pa.chunked_array(parts, pa.string()) for name, parts in self._texts.items()}
         if self._uses.unique is not None:
             self._check_unique(self._uses.unique, texts[self._uses.unique])
-        return Values(codes, labels, texts, np.concatenate(self._numbers))
+        return Values(codes, labels, texts, np.concatenate(self._numbers), self._values)
+
+    def _check_doubt(self) -> None:
+        """Refuse a label that is probably none, unless outputs are free texts."""
+        if self._doubt is None or is_open(len(self._labels.number), self._n_rows):
+            return
+        name, row, why = self._doubt
+        raise InvalidInputError(f"{self._columns.where}, {self._columns.place(row)}, column {name!r}: {why}")
 
     def _code(self, name: str, column: Any) -> NDArray[np.int32]:
         """The numbers of the labels in a column; shape (rows,)."""
@@ -158,6 +177,8 @@ class _Reader:
         kind = column.type.value_type if is_encoded else column.type
         if not any(test(kind) for test in TEXTS + NUMBERS):
             advice = "labels are texts or whole numbers. Name the column with --show if it is not a model's"
+            if kinds.is_list(kind):
+                advice = "labels are texts or whole numbers. Several right answers are for --protocol panel"
             self._refuse(name, f"values of type {kind} are no labels; {advice}")
         encoded = column if is_encoded else column.dictionary_encode()
         values = encoded.dictionary.to_pylist()
@@ -179,9 +200,15 @@ class _Reader:
             if value not in known:
                 try:
                     text = as_text(value)
-                    known[value] = ABSTAINS if text is None else self._labels.add(text)
+                    known[value] = ABSTAINS if text is None else self._number_of(name, text, index, used)
                 except ValueError as error:
                     self._fail(name, int(np.argmax(index == used)), str(error))
+
+    def _number_of(self, name: str, text: str, index: NDArray[np.int32], used: int) -> int:
+        """The number of a label; the first that is doubtful is remembered."""
+        if text not in self._labels.number and self._doubt is None and (why := self._labels.doubt(text)) is not None:
+            self._doubt = name, self._n_rows + int(np.argmax(index == used)), why
+        return self._labels.add(text)
 
     def _text(self, name: str, column: Any) -> Any:
         try:
@@ -211,8 +238,9 @@ class _Reader:
                 if isinstance(value, str) and not _is_number(value):
                     self._fail(name, row, f"{value[:30]!r} is no number; {self._uses.advice}")
             self._refuse(name, f"values of type {column.type} are no numbers; {self._uses.advice}")
-        if not np.isfinite(numbers).all():
-            row = int(np.argmin(np.isfinite(numbers)))
+        is_good = ~np.isinf(numbers) if self._uses.may_miss else np.isfinite(numbers)
+        if not is_good.all():
+            row = int(np.argmin(is_good))
             value = column[row].as_py()
             said = "the number is missing" if value is None else f"{value!r} is no finite number"
             self._fail(name, row, f"{said}; fill it in, or leave the row out")
@@ -227,7 +255,10 @@ class _Reader:
         first = np.unique(np.asarray(compute.rank(texts, tiebreaker="dense")), return_index=True)[1]
         if first.size < len(texts):
             row = int(np.setdiff1d(np.arange(len(texts)), first)[0])
-            said = f"the {self._uses.needed[name]} {texts[row].as_py()!r} is there before; every item needs its own"
+            said = (
+                f"the {self._uses.needed[name]} {texts[row].as_py()!r} is there before; every item needs its own. If "
+                "there is one row for each item and model, give --long"
+            )
             self._fail(name, row - self._n_rows, said)
 
     def _fail(self, name: str, row: int, message: str) -> NoReturn:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +17,9 @@ from numpy.typing import NDArray
 from onebit.errors import InvalidInputError
 from onebit.tables.data import Data, Wanted, data_of
 from onebit.tables.formats import WITH_COLUMNS
+from onebit.tables.judge import judge_of
 from onebit.tables.labels import Labels
+from onebit.tables.limits import MOST_NUMBERED, check_size, check_unpacked
 from onebit.tables.record import ABSTAINS, ModelTable, make_table, narrow
 
 #: The array of right labels: of the items of a table, or of examples.
@@ -25,19 +28,26 @@ HOLDS = "predictions are preds (N models x n items) with their truth y, examples
 
 
 def read_npz(
-    path: Path, id: str | None, truth: str | None, show: Sequence[str], labels: Sequence[str] | None
+    path: Path,
+    id: str | None,
+    truth: str | None,
+    show: Sequence[str],
+    labels: Sequence[str] | None,
+    judge: str | None = None,
 ) -> ModelTable:
     """The table in an NPZ file; see :func:`onebit.tables.read_table`."""
     if id is not None or show:
         raise InvalidInputError(f"{path.name}: an NPZ holds no ids and no texts to show; --id and --show need columns")
     if truth not in (None, TRUTH):
         raise InvalidInputError(f"{path.name}: the truth of an NPZ is its array {TRUTH!r}; give --truth {TRUTH}")
-    file = _Arrays(path, ["preds", *([TRUTH] if truth else [])], ["models", "labels"])
+    needed = [name for name in (TRUTH if truth else None, judge) if name is not None]
+    file = _Arrays(path, ["preds", *needed], ["models", "labels"])
     predictions = file.get("preds", "iu", (None, None), "whole numbers in 2 dimensions, N models x n items")
     n_models, n_items = predictions.shape
     if n_models < 2 or n_items < 1:
         needs = "it needs at least two models (rows) and one item (column)"
         raise InvalidInputError(f"{path.name}: preds has shape {predictions.shape}; {needs}")
+    check_size(path.name, n_items, n_models)
     models = _told_apart(path, file.names("models", n_models) or ("model",) * n_models)
     right = file.get(TRUTH, "iu", (n_items,), f"a whole number for each of the {n_items} items") if truth else None
     if right is not None and (right < 0).any():
@@ -46,6 +56,9 @@ def read_npz(
     known = labels if labels is not None else file.names("labels", None)
     if known is None:
         most = max(int(predictions.max()), -1 if right is None else int(right.max()))
+        if most >= MOST_NUMBERED:
+            told = f"a label is the number {most:,}, so there would be {most + 1:,} labels of at most {MOST_NUMBERED:,}"
+            raise InvalidInputError(f"{path.name}: {told}; number them from 0, or give their names as labels")
         known = tuple(str(label) for label in range(most + 1))
     texts = tuple(Labels(known).number)
     for model, row in zip(models, predictions, strict=True):
@@ -54,7 +67,8 @@ def read_npz(
         _check_within(path, f"array {TRUTH!r}: the truth", right, len(texts))
     kept = predictions.astype(narrow(len(texts)))
     kept[predictions < 0] = ABSTAINS
-    return make_table(kept, models, texts, None if right is None else right.astype(np.int64), path.name)
+    table = make_table(kept, models, texts, None if right is None else right.astype(np.int64), path.name)
+    return table if judge is None else replace(table, judge=judge_of(kept, file.arrays[judge]))
 
 
 def read_examples(path: Path, wanted: Wanted) -> Data:
@@ -84,6 +98,7 @@ class _Arrays:
             with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
                 if not isinstance(file, np.lib.npyio.NpzFile):
                     raise InvalidInputError(f"{path.name} is a single numpy array and no NPZ; save it by numpy.savez")
+                _check_members(path, file)
                 self.arrays = {name: file[name] for name in (*needed, *optional) if name in file}
         except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
             if isinstance(error, InvalidInputError):
@@ -115,6 +130,34 @@ class _Arrays:
         if "" in texts:
             raise InvalidInputError(f"{self._path.name}: {name}[{texts.index('')}] is empty; each needs a name")
         return texts
+
+
+def _check_members(path: Path, file: np.lib.npyio.NpzFile) -> None:
+    """Refuse arrays that claim more than the file holds, before memory is asked for."""
+    archive = file.zip
+    if archive is None:
+        return
+    check_unpacked(path, sum(member.file_size for member in archive.infolist()))
+    for member in archive.infolist():
+        with archive.open(member) as stream:
+            claimed = _n_bytes_claimed(stream)
+        if claimed > member.file_size:
+            raise InvalidInputError(
+                f"{path.name}: {member.filename} says that it has {claimed:,} bytes, and has {member.file_size:,}; it "
+                "is damaged"
+            )
+
+
+def _n_bytes_claimed(stream: IO[bytes]) -> int:
+    """How large the header of an array says that it is; 0 where there is none, which numpy says itself."""
+    try:
+        version = np.lib.format.read_magic(stream)
+        read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        shape, _, kind = read(stream)
+    except ValueError:
+        return 0
+    # Python's whole numbers: those of numpy would wrap around.
+    return math.prod(int(n) for n in shape) * int(kind.itemsize)
 
 
 def _told_apart(path: Path, names: tuple[str, ...]) -> tuple[str, ...]:

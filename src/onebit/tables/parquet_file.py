@@ -12,6 +12,7 @@ import pyarrow.parquet as arrow_parquet
 from onebit.errors import InvalidInputError
 from onebit.tables.columns import Columns
 from onebit.tables.formats import Progress
+from onebit.tables.limits import check_size
 
 #: Cells read at a time.
 BATCH_CELLS = 2**21
@@ -28,6 +29,7 @@ def open_columns(path: Path) -> Columns:
         done = 0
         try:
             with arrow_parquet.ParquetFile(path) as file:
+                check_size(path.name, file.metadata.num_rows, len(names))
                 for batch in file.iter_batches(batch_size=max(1, BATCH_CELLS // len(names)), use_threads=False):
                     yield batch
                     done += batch.num_rows

@@ -16,6 +16,10 @@ from onebit.errors import InvalidInputError
 ABSTAINS = -1
 #: Items at and above which a column is asked whether it is a model at all; fewer can be anything.
 ENOUGH_TO_TELL = 20
+#: Items from which on outputs may be taken for free texts: one or two with a different label each say nothing.
+ENOUGH_FOR_TEXTS = 3
+#: Share of different values above which a column of outputs is one of free texts.
+OWN_SHARE = 0.5
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -40,7 +44,11 @@ class ModelTable(Items):
 
     ``predictions`` (N, n) are numbers of ``labels``, or -1 where a model abstains. ``truth`` (n,) are numbers of labels
     too, of which some may be predicted by no model; it is None unless it was asked for. ``digest`` (sha256, hex) stands
-    for models, labels and predictions: two files with the same ones, in whatever format, have the same.
+    for models, labels and predictions: two files with the same ones, in whatever format, have the same. Where outputs
+    are free texts, these are the labels, and ``verdicts`` (N, n) may say what raters would say about each: 1 for yes, 0
+    for no, -1 for nothing. ``reference`` names the column among those shown that has a right answer. ``judge`` (N, n)
+    is what a judge says of the predictions, from 0 to 1, NaN where it says nothing; None without a judge. ``notes`` say
+    what of a log was left out.
     """
 
     predictions: NDArray[np.signedinteger[Any]]
@@ -48,6 +56,10 @@ class ModelTable(Items):
     labels: tuple[str, ...]
     truth: NDArray[np.int64] | None
     digest: str
+    verdicts: NDArray[np.int8] | None = None
+    reference: str | None = None
+    notes: tuple[str, ...] = ()
+    judge: NDArray[np.float32] | None = None
 
     @property
     def n_models(self) -> int:
@@ -61,11 +73,24 @@ class ModelTable(Items):
     def n_labels(self) -> int:
         return len(self.labels)
 
+    @property
+    def is_open(self) -> bool:
+        """Whether outputs are free texts."""
+        return is_open(self.n_labels, self.n_items)
+
     def accuracy(self) -> NDArray[np.float64]:
-        """The share of items on which each model is right; shape (N,). Needs the truth."""
+        """The share of items on which each model is right; shape (N,). Needs the truth, or verdicts."""
+        if self.verdicts is not None:
+            accepted: NDArray[np.float64] = (self.verdicts == 1).mean(axis=1)
+            return accepted
         if self.truth is None:
             raise InvalidInputError("the accuracy of models is known only where the truth is; read the table with it")
         return np.array([(row == self.truth).mean() for row in self.predictions])
+
+
+def is_open(n_labels: int, n_items: int) -> bool:
+    """Whether outputs are free texts: labels are given again and again, texts hardly ever."""
+    return n_labels > n_items >= ENOUGH_FOR_TEXTS
 
 
 def narrow(n_labels: int) -> type[np.signedinteger[Any]]:
@@ -83,15 +108,20 @@ def make_table(
     where: str,
     ids: Any = None,
     show: dict[str, Any] | None = None,
+    free: bool = False,
 ) -> ModelTable:
-    """The record, after the checks that all formats share; ``where`` names the file in messages."""
+    """The record, after the checks that all formats share; ``where`` names the file in messages.
+
+    ``free``: the labels are texts that models wrote, of which all may be different.
+    """
     for model, row in zip(models, predictions, strict=True):
         if not (row >= 0).any():
             raise InvalidInputError(
                 f"{where}, column {model!r}: the model has no prediction at all, so nothing can be learned about it; "
                 "take it out"
             )
-    _check_are_models(predictions, models, len(labels), where)
+    if not free:
+        _check_are_models(predictions, models, len(labels), where)
     digest = digest_of(predictions, models, labels)
     return ModelTable(predictions, models, labels, truth, digest, _ids=ids, _show=show or {})
 
@@ -111,10 +141,12 @@ def _check_are_models(
     n_items = predictions.shape[1]
     if n_items < ENOUGH_TO_TELL or n_labels < n_items:
         return
-    for h, row in enumerate(predictions):
-        own = np.unique(row[row >= 0])
-        if own.size < n_items:
+    n_different = np.array([np.unique(row[row >= 0]).size for row in predictions])
+    for h in np.flatnonzero(n_different == n_items).tolist():
+        # Where the others hardly repeat themselves either, all are free texts, and their names must tell.
+        if np.median(np.delete(n_different, h)) > OWN_SHARE * n_items:
             continue
+        own = np.unique(predictions[h])
         is_own = np.zeros(n_labels, dtype=np.bool_)
         is_own[own] = True
         if not any(is_own[other[other >= 0]].any() for g, other in enumerate(predictions) if g != h):

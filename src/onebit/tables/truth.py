@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from onebit.errors import InvalidInputError
+from onebit.tables.labels import plain
 from onebit.tables.record import ABSTAINS, ModelTable
 
 #: Examples that are shown of either side.
@@ -32,7 +33,7 @@ def hint(label: str, known: Collection[str]) -> str:
     >>> hint("Cat ", ["cat", "dog"])
     "; 'cat' differs only in spaces or capitals"
     """
-    meant = [each for each in known if _plain(each) == _plain(label)]
+    meant = [each for each in known if plain(each) == plain(label)]
     return f"; {meant[0]!r} differs only in spaces or capitals" if meant else ""
 
 
@@ -42,15 +43,11 @@ def _likely_reason(right: Sequence[str], given: Sequence[str]) -> str:
             "Some labels are on both sides, so the rows are probably in another order; join the two tables by a key "
             "and try again"
         )
-    if {_plain(each) for each in right} & {_plain(each) for each in given}:
+    if {plain(each) for each in right} & {plain(each) for each in given}:
         return "They differ only in spaces or capitals; write them alike"
     if all(each.strip().isdigit() for each in right) != all(each.strip().isdigit() for each in given):
         return "One side has numbers and the other has names; give the names in both"
     return "Name the column with the right labels, written as the models write them"
-
-
-def _plain(label: str) -> str:
-    return " ".join(label.casefold().split())
 
 
 def _some(labels: Sequence[str]) -> str:

@@ -3,8 +3,8 @@
 ``verify`` draws every question again, counts the wealth of every pair again from the answers, and holds each closing
 against it, as ``docs/certificate.md`` says and independently of the learner: the two share records and the named random
 streams, and no other code. It is made to be read, not to be quick. In the order of reading: ``redraw.py`` (what had to
-be asked), ``settle.py`` (what was answered), ``recount.py`` (what that is worth), and here (whether that bears the
-claims).
+be asked), ``settle.py`` (what was answered), ``recount.py`` (what that is worth), ``audit.py`` (whether that bears the
+claims); ``panel.py`` has the first three for panels.
 
 What a log cannot show is left to trust: that the answers are a rater's, and that each epoch was planned before its
 questions were drawn, without a look at what draws them. How it was planned does not matter otherwise, nor who leads.
@@ -14,47 +14,21 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError
 from onebit.records import Answer, Closing, EpochRecord, Question, Setting
+from onebit.verify.audit import Audit, Verdict
+from onebit.verify.panel import PanelAudit
 from onebit.verify.recount import Count, IndependentCount, PoolCount, luck_of_errors, refutes_one_label
 from onebit.verify.redraw import Contest, Known, contest, redraw
-from onebit.verify.settle import TOLERANCE, Answers, Given, Settled
+from onebit.verify.settle import Answers, Given, Settled
 
-#: How finely the certified eps is told.
-EPS_STEP = 1e-4
-#: A log-wealth this close to its threshold may fall on either side, since sums are rounded.
-LOG_TOLERANCE = 1e-6
-#: Coefficients of a guess.
+#: Coefficients of a guess, and with a judge one more.
 N_COEFFICIENTS = 4
-#: Of problems of one kind in one epoch so many are told.
-MOST_TOLD = 5
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a log bears out its claims; if not, ``problems`` says in sentences what is wrong.
-
-    The rest is what was recomputed, up to the last closing that could be checked: the leader ``chosen``, with all
-    ``names`` that predict as it does, the ``survivors``, and the ``certified_eps``, the least that is shown, to 1e-4.
-    Models are numbered as in the table. On ``n_free_rounds`` of ``n_rounds`` rounds the survivors agreed
-    and nothing was asked.
-    """
-
-    ok: bool
-    problems: tuple[str, ...]
-    chosen: int
-    names: tuple[int, ...]
-    survivors: tuple[int, ...]
-    certified_eps: float
-    n_answers: int
-    n_rounds: int
-    n_free_rounds: int
 
 
 def verify(
@@ -66,16 +40,18 @@ def verify(
     answers: Sequence[Given],
     closings: Sequence[Closing],
     progress: Callable[[int, int], None] | None = None,
+    judge: NDArray[np.floating] | None = None,
 ) -> Verdict:
     """Hold a run's log against ``docs/certificate.md``; ``predictions`` (N, n) is its table, -1 for an abstention.
 
     ``answers`` belong to ``questions``, None while open. The last epoch may be open, and then has no closing: only its
-    questions are checked. ``progress`` is told the number of epochs done, and of all. Raises InvalidInputError if the
-    setting or the table cannot be that of a run at all.
+    questions are checked. ``progress`` is told the number of epochs done, and of all. ``judge`` (N, n) has the scores
+    of its judge, if it had one. Raises InvalidInputError if the setting or the table cannot be that of a run at all.
     """
     if len(questions) != len(answers):
         raise InvalidInputError(f"there are {len(questions)} questions and {len(answers)} answers; give one for each")
-    audit = _Audit(contest(setting, np.asarray(predictions), n_labels))
+    scene = contest(setting, np.asarray(predictions), n_labels, judge)
+    audit = PanelAudit(scene) if setting.protocol == "panel" else _RoundsAudit(scene)
     audit.tell(_log_faults(setting, epochs, questions, closings))
     audit.tell(
         f"question {question.id} has the answer {answer!r}, which is none to what it asks"
@@ -121,23 +97,19 @@ def _is_answer(question: Question, answer: Given, n_labels: int) -> bool:
     return isinstance(answer, Answer)
 
 
-class _Audit:
-    """A run gone through again, epoch by epoch."""
+class _RoundsAudit(Audit):
+    """A run whose rounds are drawn one by one: one-shot, follow-up and labels."""
 
     def __init__(self, scene: Contest) -> None:
-        self._scene, self._setting = scene, scene.setting
-        self._problems: list[str] = []
-        self._survivors = scene.distinct
-        self._leader: int | None = None
-        #: What the last closing certified, if rightly.
-        self._certified = 1.0
-        self._n_rounds = self._n_free = self._n_answers = self._n_with_two = 0
-        self._n_checks = self._n_contradicted = 0
-        self._suspended = False
+        super().__init__(scene)
+        self._n_with_two = 0
         raters_err = self._setting.f_no > 0 or self._setting.f_yes > 0
         # Step 14: on a pool, half of delta is for the luck of raters who err.
         self._has_slack = raters_err and self._setting.population == "pool"
-        self._delta = self._setting.delta / 2 if self._has_slack else self._setting.delta
+        if self._has_slack:
+            self._delta = self._setting.delta / 2
+        # Step 14: with raters who err, answers differ by s c where accuracies differ by c.
+        self._transfer = 1 - self._setting.f_no - self._setting.f_yes
         self._known = Known()
         self._undrawn = np.ones(scene.n_items, dtype=np.bool_)
         self._pool_count: PoolCount | None = None
@@ -147,44 +119,9 @@ class _Audit:
         if self._setting.population == "pool" and self._setting.protocol != "one-shot":
             self._count = self._pool_count = PoolCount(scene.said)
 
-    def tell(self, sentences: Iterable[str]) -> bool:
-        """Note problems; whether there were any."""
-        found = list(sentences)
-        self._problems += found[:MOST_TOLD]
-        if len(found) > MOST_TOLD:
-            self._problems.append(f"... and {len(found) - MOST_TOLD} more like this")
-        return bool(found)
-
-    def verdict(self, n_answers: int) -> Verdict:
-        # Before the first epoch, the model that agrees most with the vote.
-        chosen = int(self._scene.shares.argmax()) if self._leader is None else self._leader
-        return Verdict(
-            ok=not self._problems,
-            problems=tuple(self._problems),
-            chosen=chosen,
-            names=self._scene.names(chosen),
-            survivors=self._survivors,
-            certified_eps=self._least_eps(chosen, self._certified),
-            n_answers=n_answers,
-            n_rounds=self._n_rounds,
-            n_free_rounds=self._n_free,
-        )
-
-    def check_epoch(
-        self,
-        number: int,
-        epoch: EpochRecord,
-        asked: list[tuple[Question, Given]],
-        closing: Closing | None,
-        may_be_cut: bool,
+    def _settle(
+        self, number: int, epoch: EpochRecord, asked: list[tuple[Question, Given]], closes: bool, may_be_cut: bool
     ) -> bool:
-        """Check an epoch and its closing; whether what follows can be checked as well."""
-        if self.tell(f"epoch {number}: {fault}" for fault in self._record_faults(number, epoch)):
-            return False
-        self._leader = epoch.leader if self._leader is None else self._leader
-        if self._suspended:
-            self.tell([f"epoch {number} was begun after the run was suspended"])
-            return False
         rounds = redraw(self._scene, epoch, self._undrawn, self._known, self._n_with_two)
         answers = Answers(asked)
         outcomes = [answers.settle(drawn) for drawn in rounds]
@@ -193,7 +130,7 @@ class _Audit:
             f"question {question.id} (item {question.item}, label {question.label}) is none that epoch {number} drew"
             for question in answers.unclaimed()
         )
-        if closing is None:
+        if not closes:
             return False
         settled: list[Settled] = []
         for outcome in outcomes:
@@ -209,30 +146,22 @@ class _Audit:
             )
             return False
         self._take(epoch, settled, asked)
-        return not self.tell(f"closing of epoch {number}: {fault}" for fault in self._closing_faults(number, closing))
+        return True
 
     def _record_faults(self, number: int, epoch: EpochRecord) -> Iterator[str]:
-        if epoch.number != number:
-            yield f"its record has the number {epoch.number}"
-        if epoch.survivors != self._survivors:
-            yield f"its survivors are {epoch.survivors}, but {self._survivors} were left"
-        if epoch.first_round != self._n_rounds or epoch.n_rounds < 1:
-            yield f"it has {epoch.n_rounds} rounds from {epoch.first_round}, but the next round is {self._n_rounds}"
-        if epoch.leader not in epoch.survivors:
-            yield f"its leader {epoch.leader} is not a survivor"
+        if epoch.n_rounds < 1:
+            yield f"it has {epoch.n_rounds} rounds; there must be one at least"
         if not 0 < epoch.gamma <= 1:
             yield f"gamma is {epoch.gamma}; it must be above 0 and at most 1, or some labels are never asked"
-        models = [model for model, _ in epoch.mixture]
-        if not set(models) <= set(epoch.survivors) or len(set(models)) < len(models):
-            yield f"its mixture is over {models}; these must be survivors, each once"
         if not all(0 <= need <= 1 for _, need in epoch.mixture):
             yield "its mixture has needs that are not between 0 and 1"
         if self._setting.protocol == "labels":
             return
         if len(epoch.trust) != len(self._scene.distinct) or not all(0 <= trust < math.inf for trust in epoch.trust):
             yield "its trust is not one finite number, at least 0, for each distinct model"
-        if len(epoch.guess) != N_COEFFICIENTS or not all(math.isfinite(each) for each in epoch.guess):
-            yield f"its guess is {epoch.guess}; these must be {N_COEFFICIENTS} finite numbers"
+        n_coefficients = N_COEFFICIENTS + (self._scene.judge is not None)
+        if len(epoch.guess) != n_coefficients or not all(math.isfinite(each) for each in epoch.guess):
+            yield f"its guess is {epoch.guess}; these must be {n_coefficients} finite numbers"
         if not 0 <= epoch.sure_from < math.inf:
             yield f"its score from which on items are always asked about is {epoch.sure_from}; it must not be negative"
 
@@ -254,64 +183,8 @@ class _Audit:
                 if question.label is not None and isinstance(answer, Answer):
                     self._known.add(question.item, question.label, answer)
 
-    def _closing_faults(self, number: int, closing: Closing) -> Iterator[str]:
-        if closing.epoch != number:
-            yield f"it is recorded for epoch {closing.epoch}"
-        if (closing.n_rounds, closing.n_answers) != (self._n_rounds, self._n_answers):
-            yield (
-                f"it counts {closing.n_rounds} rounds and {closing.n_answers} answers; there were {self._n_rounds} and "
-                f"{self._n_answers}"
-            )
-        if (closing.n_checks, closing.n_contradicted) != (self._n_checks, self._n_contradicted):
-            yield (
-                f"it counts {closing.n_checks} checks, {closing.n_contradicted} contradicted; there were "
-                f"{self._n_checks} and {self._n_contradicted}"
-            )
-        if closing.leader not in self._survivors:
-            yield f"its leader {closing.leader} is not one of the survivors {self._survivors}"
-            return
-        self._leader = closing.leader
-        if self._suspended:
-            self._survivors, self._certified = self._scene.distinct, 1.0
-            if closing.survivors != self._survivors or closing.certified_eps < 1:
-                yield (
-                    f"raters accepted a second label in {self._n_contradicted} of {self._n_checks} checks, so nothing "
-                    f"is shown; but it certifies eps {closing.certified_eps!r} and has survivors {closing.survivors}"
-                )
-            return
-        evidence = self._evidence(closing.leader, 0.0)
-        gone = {h for h, above in evidence.items() if above > LOG_TOLERANCE and h != closing.leader}
-        # Rounding may decide about those at the threshold: there the log is believed.
-        unsure = {h for h, above in evidence.items() if abs(above) <= LOG_TOLERANCE and h not in closing.survivors}
-        left = tuple(h for h in self._survivors if h not in gone | (unsure - {closing.leader}))
-        self._survivors = left
-        if closing.survivors != left:
-            yield f"its survivors are {closing.survivors}, but the answers leave {left}"
-        self._certified = closing.certified_eps if self._is_shown(closing.leader, closing.certified_eps) else 1.0
-        if self._certified != closing.certified_eps:
-            least = self._least_eps(closing.leader)
-            yield f"it certifies eps {closing.certified_eps!r}, but the answers show no less than {least:.4f}"
-
-    def _evidence(self, leader: int, c: float) -> dict[int, float]:
-        """By how much each survivor's log-wealth against the leader at threshold c exceeds what is needed; step 5."""
-        needed = math.log(1 / (self._scene.shares[leader] * self._delta))
-        wealth = self._count.log_wealth(self._survivors, leader, c)
-        return dict(zip(self._survivors, (wealth - needed).tolist(), strict=True))
-
-    def _is_shown(self, leader: int, c: float) -> bool:
-        """Whether it is shown that no survivor is ahead of the leader by more than c."""
-        # Written so that NaN shows nothing.
-        if not c >= 0:
-            return False
-        if c >= 1 or self._is_shown_by_wealth(leader, c):
-            return True
-        gap = self._known_gap(leader)
-        return gap is not None and gap <= c + TOLERANCE
-
-    def _is_shown_by_wealth(self, leader: int, c: float) -> bool:
-        # Step 14: with raters who err, answers differ by s c where accuracies differ by c.
-        evidence = self._evidence(leader, (1 - self._setting.f_no - self._setting.f_yes) * c)
-        return all(above >= -LOG_TOLERANCE for h, above in evidence.items() if h != leader)
+    def _log_wealth(self, rivals: Sequence[int], leader: int, c: float) -> NDArray[np.float64]:
+        return self._count.log_wealth(rivals, leader, c)
 
     def _slack(self, leader: int) -> NDArray[np.float64]:
         """Step 14: by how much verdicts on the pool may favour the leader against each model, but for delta / 2."""
@@ -320,21 +193,7 @@ class _Audit:
         log_odds = math.log(1 / (self._scene.shares[leader] * setting.delta / 2))
         return luck_of_errors(n_differ, log_odds, setting.f_no, setting.f_yes) / self._scene.n_items
 
-    def _least_eps(self, leader: int, shown: float = 1.0) -> float:
-        """The least eps, up to EPS_STEP, that is shown; ``shown`` is."""
-        if self._suspended:
-            return 1.0
-        gap = self._known_gap(leader)
-        if gap is not None:
-            return gap
-        low, high = 0.0, min(shown, 1.0)
-        while high - low > EPS_STEP:
-            middle = (low + high) / 2
-            low, high = (low, middle) if self._is_shown_by_wealth(leader, middle) else (middle, high)
-        return high
-
     def _known_gap(self, leader: int) -> float | None:
-        """By how much the best survivor can be ahead of the leader, where all is known; otherwise None."""
         if self._survivors == (leader,):
             return 0.0
         if self._setting.population == "stream":

@@ -28,6 +28,8 @@ FIRST_CHECKED, CHECKED_SHARE = 30, 0.02
 #: Step 2, guesses: what is added to a share before its log-odds are taken, the least and the most, the most of all
 #: guesses about one item together, and their decimals.
 SHARE_MARGIN, LEAST_GUESS, MOST_GUESS, MOST_TOGETHER, DECIMALS = 0.01, 0.005, 0.97, 0.98, 6
+#: Step 2, guesses: what is added to a judge's score before its log-odds are taken, and the score of what it left out.
+JUDGE_MARGIN, UNJUDGED = 0.05, 0.5
 #: Step 2, the law: what is added to the variance of a guess, and the least probability that an item is asked about.
 LEAST_VARIANCE, LEAST_ASKED = 0.02, 0.15
 
@@ -37,7 +39,8 @@ class Contest:
     """Who competes on what: ``said`` (N, n), its columns in the order of the learner's items; -1 abstains.
 
     ``distinct`` are the rows that stand for all rows equal to them; on a stream, all rows. ``shares`` (N,) are the
-    models' shares of delta, 0 in the other rows. The first ``n_looked_at`` items are for the vote alone.
+    models' shares of delta, 0 in the other rows. The first ``n_looked_at`` items are for the vote alone. ``judge``
+    (N, n) has the scores of what is said, NaN where one is missing; None without a judge.
     """
 
     setting: Setting
@@ -46,6 +49,7 @@ class Contest:
     distinct: tuple[int, ...]
     shares: Floats
     n_looked_at: int
+    judge: Floats | None = None
 
     @property
     def n_items(self) -> int:
@@ -120,18 +124,28 @@ class Round:
         return float(self.q[self.outputs == label][0]) if self.q.any() else 1.0
 
 
-def contest(setting: Setting, predictions: NDArray[np.integer], n_labels: int) -> Contest:
+def contest(
+    setting: Setting, predictions: NDArray[np.integer], n_labels: int, judge: NDArray[np.floating] | None = None
+) -> Contest:
     """The table as the run saw it, and each model's share of delta; step 5 of ``docs/certificate.md``."""
     _check(setting, predictions, n_labels)
+    _check_judge(judge, predictions.shape)
     said = np.maximum(predictions.astype(np.int64), -1)
     distinct = np.sort(np.unique(said, axis=0, return_index=True)[1])
     n_looked_at, n_voting = 0, said.shape[1]
     if setting.population == "stream":
         distinct = np.arange(said.shape[0])
-        said = said[:, generator(setting.seed, "stream order").permutation(said.shape[1])]
+        order = generator(setting.seed, "stream order").permutation(said.shape[1])
+        said, judge = said[:, order], None if judge is None else judge[:, order]
         n_looked_at = n_voting = min(
             MOST_LOOKED_AT, LOOKED_AT_PER_MODEL * distinct.size, said.shape[1] // LOOKED_AT_PART
         )
+    if setting.protocol == "panel":
+        # Step 15: nobody votes, and all have the same share.
+        shares = np.zeros(said.shape[0])
+        shares[distinct] = 1 / max(distinct.size - 1, 1)
+        scores = None if judge is None else judge.astype(np.float64)
+        return Contest(setting, said, n_labels, tuple(distinct.tolist()), shares, 0, scores)
     voters = said[distinct, :n_voting]
     vote = np.array([_plurality(column) for column in voters.T], dtype=np.int64)
     agreement = (voters == vote).sum(axis=1)
@@ -139,7 +153,8 @@ def contest(setting: Setting, predictions: NDArray[np.integer], n_labels: int) -
     shares = np.zeros(said.shape[0])
     shares[ranked] = 1 / np.arange(1, ranked.size + 1)
     shares /= max(shares[ranked[:-1]].sum(), 1.0)
-    return Contest(setting, said, n_labels, tuple(distinct.tolist()), shares, n_looked_at)
+    scores = None if judge is None else judge.astype(np.float64)
+    return Contest(setting, said, n_labels, tuple(distinct.tolist()), shares, n_looked_at, scores)
 
 
 def _check(setting: Setting, predictions: NDArray[np.integer], n_labels: int) -> None:
@@ -163,6 +178,13 @@ def _check(setting: Setting, predictions: NDArray[np.integer], n_labels: int) ->
         raise InvalidInputError(f"passive is for the protocol labels, not for {setting.protocol}")
     if setting.exhaustive and setting.protocol != "follow-up":
         raise InvalidInputError(f"exhaustive is for the protocol follow-up, not for {setting.protocol}")
+
+
+def _check_judge(judge: NDArray[np.floating] | None, shape: tuple[int, ...]) -> None:
+    if judge is not None and (judge.shape != shape or ((judge < 0) | (judge > 1)).any()):
+        raise InvalidInputError(
+            f"the judge's scores have shape {judge.shape}; they must be {shape}, each from 0 to 1 or NaN"
+        )
 
 
 def _plurality(column: Ints) -> int:
@@ -230,12 +252,22 @@ def _guesses(contest: Contest, epoch: EpochRecord, item: int, outputs: Ints, pla
     share = np.array([trust[says == a].sum() / total if total > 0 else 0.0 for a in outputs[list(places)]])
     log_odds = np.log((share + SHARE_MARGIN) / (1 - share + SHARE_MARGIN))
     of_leader = outputs[list(places)] == contest.said[epoch.leader, item]
-    one, own, top, leader = epoch.guess
-    right = expit(one + own * log_odds + top * log_odds.max(initial=-np.inf) + leader * of_leader)
-    right = np.clip(right, LEAST_GUESS, MOST_GUESS)
+    one, own, top, leader = epoch.guess[:4]
+    score = one + own * log_odds + top * log_odds.max(initial=-np.inf) + leader * of_leader
+    if contest.judge is not None:
+        score = score + epoch.guess[4] * _judged(contest.judge[:, item], contest.said[:, item], outputs[list(places)])
+    right = np.clip(expit(score), LEAST_GUESS, MOST_GUESS)
     guess = np.zeros(outputs.size)
     guess[list(places)] = np.round(right * min(1.0, MOST_TOGETHER / max(right.sum(), MOST_TOGETHER)), DECIMALS)
     return guess
+
+
+def _judged(scores: Floats, says: Ints, labels: Ints) -> Floats:
+    """Step 2: the log-odds of what a judge says of ``labels``: of each, the mean over all who say it."""
+    known = [scores[(says == a) & ~np.isnan(scores)] for a in labels]
+    score = np.array([each.mean() if each.size else UNJUDGED for each in known])
+    odds: Floats = np.log((score + JUDGE_MARGIN) / (1 - score + JUDGE_MARGIN))
+    return odds
 
 
 def _one_shot(contest: Contest, epoch: EpochRecord, item: int, says: Ints, z: dict[int, bool], u: Floats) -> Round:

@@ -15,14 +15,19 @@ from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from onebit.web import board, creating, owner_api, pages, rater_api
+from onebit.web import board, creating, owner_api, owner_links, pages, rater_api
 from onebit.web.calls import Operation, endpoint
 from onebit.web.openapi import document
 from onebit.web.shield import Shield
 from onebit.web.site import Site
 
 STATIC = Path(__file__).with_name("static")
-OPERATIONS: tuple[Operation, ...] = (*rater_api.OPERATIONS, *owner_api.OPERATIONS, *creating.OPERATIONS)
+OPERATIONS: tuple[Operation, ...] = (
+    *rater_api.OPERATIONS,
+    *owner_api.OPERATIONS,
+    *owner_links.OPERATIONS,
+    *creating.OPERATIONS,
+)
 #: Names of this machine, under which a server may always be called.
 LOCAL = ("localhost", "127.0.0.1", "[::1]")
 
@@ -37,6 +42,7 @@ def make_app(site: Site, hosts: Iterable[str] = LOCAL, origins: Iterable[str] = 
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         # Studies are opened while the first pages are served already.
         threading.Thread(target=site.open_all, name="opening studies", daemon=True).start()
+        threading.Thread(target=site.keep_locks, name="keeping locks", daemon=True).start()
         yield
         site.close()
 
@@ -46,6 +52,7 @@ def make_app(site: Site, hosts: Iterable[str] = LOCAL, origins: Iterable[str] = 
         *pages.ROUTES,
         *board.ROUTES,
         *creating.ROUTES,
+        *owner_links.ROUTES,
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     app = Starlette(

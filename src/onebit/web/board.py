@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from onebit.store.store import Entry
 from onebit.study.quality import Rate
 from onebit.web.constants import MOST_LABELS
 from onebit.web.pages import page, render, require_owner, templates
-from onebit.web.room import Room
+from onebit.web.room import Room, in_words
 from onebit.web.site import Site
 
 
@@ -20,8 +22,28 @@ def home(request: Request) -> Response:
     entries = site.entries()
     if len(entries) == 1:
         return RedirectResponse(f"/studies/{entries[0].id}", 303)
-    paused = {entry.id for entry in entries if site.access.is_paused(entry.id)}
-    return render("home.html", entries=entries, paused=paused)
+    return render("home.html", rows=[_row(site, entry) for entry in entries])
+
+
+@dataclass(frozen=True)
+class StudyRow:
+    """A study in the list: its state in a word, and how far it is."""
+
+    entry: Entry
+    state: str
+    progress: str
+
+
+def _row(site: Site, entry: Entry) -> StudyRow:
+    """A study that is being opened is listed without its progress: that takes seconds, and the list should not wait."""
+    room = site.opened(entry.id)
+    if room is None:
+        return StudyRow(entry, "opening", "")
+    overview, n = room.overview(), len(room.study.view.answers)
+    paused = site.access.is_paused(entry.id) and not overview.is_over
+    answers = f"{n:,} answer{'' if n == 1 else 's'}"
+    to_come = "" if overview.is_over else in_words("asking", n, overview.board.forecast)
+    return StudyRow(entry, "paused" if paused else overview.board.badge, ", ".join(filter(None, (answers, to_come))))
 
 
 def board(request: Request) -> Response:

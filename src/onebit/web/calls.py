@@ -21,7 +21,7 @@ from onebit.store.database import InUseError
 from onebit.study.desk import NotYoursError
 from onebit.web.access import Kind, Link, UnknownLinkError
 from onebit.web.constants import MOST_BODY
-from onebit.web.limits import TooLargeError, TooManyFailuresError
+from onebit.web.limits import TooLargeError, TooManyError
 from onebit.web.schema import Schema, check
 from onebit.web.site import NoSuchStudyError, Site
 
@@ -47,12 +47,13 @@ _STATUS: tuple[tuple[type[OnebitError], int], ...] = (
     (UnknownQuestionError, 404),
     (NoSuchStudyError, 404),
     (AlreadyAnsweredError, 409),
-    (InUseError, 409),
     (OtherVersionError, 409),
     (TooLargeError, 413),
-    (TooManyFailuresError, 429),
+    (TooManyError, 429),
     (InvalidInputError, 422),
-    # A store that cannot be reached or written: nothing was acknowledged, and the same call may be made again.
+    # A store that cannot be reached or written, or a study that another process has: nothing was acknowledged, and the
+    # same call may be made again. A page that was told of a conflict would drop the answer.
+    (InUseError, 503),
     (OnebitError, 503),
 )
 
@@ -104,24 +105,21 @@ def error_response(error: OnebitError) -> JSONResponse:
 
 
 def identify(request: Request, token: str | None = None) -> tuple[Link, str]:
-    """Who calls; UnknownLinkError, or TooManyFailuresError where too many did not know.
+    """Who calls; UnknownLinkError, or TooManyError where too many did not know.
 
-    Links that are known to work get in all the same, so that nobody is locked out by a neighbour who guesses.
+    The link is looked up first, so that nobody is locked out by a neighbour who guesses.
     """
     site: Site = request.app.state.site
     token = token if token is not None else _sent_token(request)
-    address = request.client.host if request.client is not None else ""
     if not token:
         raise UnknownLinkError("this needs a link's token; send it as Authorization: Bearer TOKEN")
-    known = site.access.known(token)
-    if known is not None:
-        return known, token
-    site.failures.check(address)
     try:
-        return site.access.find(token), token
+        link = site.access.find(token)
     except UnknownLinkError:
-        site.failures.note(address)
+        site.failures.note(request.client.host if request.client is not None else "")
         raise
+    site.pace.take(link.id)
+    return link, token
 
 
 def _sent_token(request: Request) -> str | None:
@@ -170,10 +168,7 @@ def endpoint(operation: Operation) -> Callable[[Request], Awaitable[Response]]:
 
 
 async def _call_of(request: Request, operation: Operation) -> Call:
-    sent = _sent_token(request)
-    known = request.app.state.site.access.known(sent) if sent else None
-    # Who came before is known without asking the store, and so without a thread.
-    link, token = (known, sent) if known is not None and sent else await run_in_threadpool(identify, request)
+    link, token = await run_in_threadpool(identify, request)
     if link.kind != operation.who:
         raise ForbiddenError(f"this is for {operation.who}s; your link is a {link.kind}'s")
     for name, value in request.query_params.multi_items():

@@ -18,8 +18,8 @@ from onebit.errors import InvalidInputError, OptionError
 from onebit.records import SelectionSpec, TrainingSpec
 from onebit.records.option import Option, options
 from onebit.tables.formats import ENDINGS, column_names
+from onebit.web.folders import Folders
 from onebit.web.schema import Schema, at_field, text
-from onebit.web.site import Site
 
 if TYPE_CHECKING:
     from onebit.tables import ModelTable
@@ -88,14 +88,14 @@ class Chosen:
     labels: tuple[str, ...]
 
 
-def read_choice(site: Site, body: Mapping[str, Any]) -> Chosen:
+def read_choice(folders: Folders, body: Mapping[str, Any]) -> Chosen:
     """Everything that was chosen, the table read; OptionError where something cannot be."""
-    spec = _spec(site, body)
+    spec = _spec(folders, body)
     # Imported here: it brings in what reads tables, and the first page should not wait for it.
     from onebit.study.about import described
     from onebit.study.kinds import making
 
-    file, source = file_of(site, body), "path" if "path" in body else "upload"
+    file, source = file_of(folders, body), "path" if "path" in body else "upload"
     with about_table(file, source):
         names = list(column_names(file))
     _check_columns(names, body)
@@ -106,20 +106,20 @@ def read_choice(site: Site, body: Mapping[str, Any]) -> Chosen:
     return chosen
 
 
-def file_of(site: Site, body: Mapping[str, Any]) -> Path:
+def file_of(folders: Folders, body: Mapping[str, Any]) -> Path:
     """The table that is meant: an upload, or a path on the server."""
     upload, path = body.get("upload"), body.get("path")
     if (upload is None) == (path is None):
         raise OptionError("upload", "give either an upload or a path on the server")
     if path is not None:
         with at_field("path"):
-            return site.below_folder(path)
-    if not _UPLOADED.fullmatch(str(upload)) or not (site.uploads / str(upload)).is_file():
+            return folders.below_folder(path)
+    if not _UPLOADED.fullmatch(str(upload)) or not (folders.uploads / str(upload)).is_file():
         raise OptionError("upload", f"there is no upload {upload!r}; upload the table again")
-    return site.uploads / str(upload)
+    return folders.uploads / str(upload)
 
 
-def _spec(site: Site, body: Mapping[str, Any]) -> SelectionSpec | TrainingSpec:
+def _spec(folders: Folders, body: Mapping[str, Any]) -> SelectionSpec | TrainingSpec:
     called = body.get("kind", "selection")
     kind = KINDS[called]
     known = options(kind)
@@ -134,14 +134,14 @@ def _spec(site: Site, body: Mapping[str, Any]) -> SelectionSpec | TrainingSpec:
         for name, option in known.items()
         if name in body
     }
-    return kind(**given, image_root=_image_root(site, body))
+    return kind(**given, image_root=_image_root(folders, body))
 
 
-def _image_root(site: Site, body: Mapping[str, Any]) -> str | None:
+def _image_root(folders: Folders, body: Mapping[str, Any]) -> str | None:
     if "image" not in body:
         return None
     with at_field("image_folder"):
-        folder = site.below_folder(body.get("image_folder", "."))
+        folder = folders.below_folder(body.get("image_folder", "."))
     # Unlike Path.is_dir, it takes a name that is too long for one that is not there.
     if not os.path.isdir(folder):
         raise OptionError("image_folder", f"there is no folder {body['image_folder'][:200]!r} on the server")
@@ -164,8 +164,11 @@ def about_table(file: Path, source: str) -> Iterator[None]:
 
 def _check_columns(names: list[str], body: Mapping[str, Any]) -> None:
     """Every column that is named is there."""
-    roles = [(role, body[role]) for role in ("id", "truth", "image", "gold") if role in body]
+    named = ("id", "truth", "reference", "image", "gold", "model", "output")
+    roles = [(role, body[role]) for role in named if role in body]
     roles += [(role, name) for role in ("show", "text") for name in body.get(role, ())]
+    # A file of scores is for the command line: here a path is a table's or a folder's, and has its own rules.
+    roles += [("judge", body["judge"])] if "*" not in body.get("judge", "*") else []
     for role, name in roles:
         if names and name not in names:
             from onebit.tables.columns import listed

@@ -9,6 +9,10 @@ from __future__ import annotations
 
 #: How long a link works.
 LINK_DAYS = 30
+#: Owners' links without a name that work at once: every start of a server makes one, and the oldest end.
+MOST_OWNER_LINKS = 3
+#: Requests of one link: so many at once, and so many a second from then on. A rater's page makes one or two.
+MOST_REQUESTS, REQUESTS_A_SECOND = 1000, 100.0
 #: Wrong tokens that an address may send within so many seconds.
 MOST_FAILURES, WITHIN = 20, 60.0
 #: Addresses that are remembered; the oldest go first.
@@ -25,6 +29,12 @@ MOST_NAME = 1000
 
 #: Questions that a rater may hold at once: enough to go on through a short loss of the connection.
 MOST_HELD = 5
+#: Where all outputs of an item are judged together, that many at most.
+MOST_TOGETHER = 40
+#: Characters of a label that stands in the question; what is longer, or has several lines, is shown as a text to read.
+LONG_LABEL = 80
+#: Texts whose HTML is kept at hand.
+TEXTS_AT_HAND = 256
 #: Seconds after a rater had to wait in which nobody is given questions ahead: others would wait for those.
 SCARCE = 5.0
 #: Unless another epoch has begun since, and has at least so many questions for each rater.
@@ -40,3 +50,30 @@ REFRESH, SHARE = 1.0, 0.1
 LOOK_EVERY, ALIVE_EVERY = 1.0, 15.0
 #: Labels that the dashboard lists; the others are in the export.
 MOST_LABELS = 12
+
+# -- studies that are open (site.py)
+
+#: Seconds between two looks whether the locks of the studies are still held.
+KEEP_EVERY = 1.0
+
+# -- connections (connections.py)
+
+#: Connections at once, in all and of one address. An office of a thousand raters may come from one address.
+MOST_CONNECTIONS, MOST_OF_AN_ADDRESS = 8000, 4000
+#: Files that the server opens besides connections: the store's, tables, pictures.
+RESERVED_FILES = 200
+#: Seconds for which a connection may wait before its first whole request, and between two; and for which a client may
+#: take nothing of an answer.
+WAITING_SECONDS, STALLED_SECONDS = 15.0, 60.0
+#: Seconds after which a body must have come at so many bytes a second, on the whole.
+BODY_GRACE, BODY_RATE = 20.0, 1000.0
+#: Seconds between two looks at the connections.
+LOOK_AT_CONNECTIONS = 1.0
+
+# -- tables from outside (workroom.py)
+
+#: Bytes and seconds that reading a table, planning or making a study may take. A table of 512 MB, the largest that is
+#: taken, needs about as much again.
+WORK_BYTES, WORK_SECONDS = 1536 * 1024 * 1024, 90.0
+#: Such tasks at once; the others wait. And how much they give way to raters.
+AT_WORK, NICE = 2, 10

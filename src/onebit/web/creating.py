@@ -14,9 +14,9 @@ from starlette.routing import Route
 from onebit.errors import InvalidInputError, OptionError
 from onebit.records import SelectionSpec, TrainingSpec
 from onebit.records.spec import GOLD_SHARE
-from onebit.tables.formats import ENDINGS, NAMES, column_names, one_of
+from onebit.tables.formats import ENDINGS, NAMES, one_of
 from onebit.web.calls import Call, Operation, limited
-from onebit.web.chosen import CHOICES, SOURCE, about_table, file_of, read_choice
+from onebit.web.chosen import CHOICES, SOURCE
 from onebit.web.constants import MOST_UPLOAD
 from onebit.web.pages import page, render, require_owner
 from onebit.web.schema import Schema, fields, text
@@ -32,45 +32,26 @@ async def upload(call: Call) -> dict[str, Any]:
         with path.open("wb") as file:
             async for chunk in limited(call.request, MOST_UPLOAD):
                 await run_in_threadpool(file.write, chunk)
-        with about_table(path, "upload"):
-            columns = await run_in_threadpool(column_names, path)
+        found = await run_in_threadpool(call.site.workroom.do, "columns", {"upload": path.name})
     except BaseException:
         path.unlink(missing_ok=True)
         raise
-    return {"upload": path.name, "columns": list(columns)}
+    return {"upload": path.name, **found}
 
 
 def columns(call: Call) -> Any:
-    file = file_of(call.site, call.body)
-    with about_table(file, "path" if "path" in call.body else "upload"):
-        return {"columns": list(column_names(file))}
+    return call.site.workroom.do("columns", call.body)
 
 
 def plan(call: Call) -> Any:
-    # Imported here: what learns takes seconds to load, and the first page should not wait for it.
-    from onebit.study.foresight import foresee
-
-    chosen = read_choice(call.site, call.body)
-    seen = foresee(chosen.spec, chosen.table)
-    return {
-        "models": getattr(chosen.table, "n_models", 0),
-        "items": chosen.table.n_items,
-        "labels": len(chosen.labels),
-        "answers": [seen.low, seen.high],
-        "hours": list(seen.hours),
-        "at_least": seen.at_least,
-        "seconds_per_answer": seen.seconds_per_answer,
-    }
+    return call.site.workroom.do("plan", call.body)
 
 
 def create(call: Call) -> Any:
-    from onebit.study import creation
-
     name = call.body["name"]
     if name in {entry.name for entry in call.site.entries()}:
         raise OptionError("name", f"there is a study {name!r} already; give another name")
-    chosen = read_choice(call.site, call.body)
-    return {"study": creation.create(call.site.store, name, chosen.spec, chosen.table).id}
+    return {"study": call.site.workroom.do("create", call.body)}
 
 
 def new_page(request: Request) -> Response:
@@ -87,7 +68,11 @@ def new_page(request: Request) -> Response:
 
 
 ROUTES = [Route("/new", page(new_page))]
-_COLUMNS: Schema = {"type": "array", "items": {"type": "string"}}
+_NAMES: Schema = {"type": "array", "items": {"type": "string"}}
+_COLUMNS: dict[str, Schema] = {
+    "columns": _NAMES,
+    "of_no_model": {**_NAMES, "description": "those that are no model's, as a log says"},
+}
 OPERATIONS = (
     Operation(
         "POST",
@@ -96,7 +81,7 @@ OPERATIONS = (
         "Upload a table",
         "owner",
         upload,
-        fields({"upload": {"type": "string"}, "columns": _COLUMNS}),
+        fields({"upload": {"type": "string"}, **_COLUMNS}),
         query={"name": text(500, required=True)},
         streams=True,
     ),
@@ -107,7 +92,7 @@ OPERATIONS = (
         "The columns of a table",
         "owner",
         columns,
-        fields({"columns": _COLUMNS}),
+        fields(_COLUMNS),
         body=fields({}, SOURCE),
     ),
     Operation(

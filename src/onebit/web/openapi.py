@@ -15,11 +15,11 @@ _ERRORS = {
     401: "the link does not work",
     403: "not for this link",
     404: "there is no such thing",
-    409: "answered already, another question by now, or open elsewhere",
+    409: "answered already, another question by now, or begun by another version of onebit",
     413: "too large",
     422: "something in the request cannot be",
-    429: "too many wrong links from this address",
-    503: "the store cannot be reached or written; nothing was acknowledged, try again",
+    429: "too many wrong links from this address, or too many requests by this link",
+    503: "the store cannot be reached or written, or the study is open elsewhere; nothing was acknowledged, try again",
 }
 ERROR = fields(
     {"error": {"type": "string"}},

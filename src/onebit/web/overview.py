@@ -73,6 +73,9 @@ class Watcher:
         )
 
     def _label_rows(self) -> tuple[LabelRow, ...]:
+        if self._study.about.is_open:
+            # Each text is asked about once.
+            return ()
         names = self._study.about.labels
         rows = [
             LabelRow(names[label].name, counts.total(), counts[Answer.YES])

@@ -13,10 +13,11 @@ from starlette.background import BackgroundTask
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import FileResponse, HTMLResponse, Response, StreamingResponse
 
+from onebit.errors import InvalidInputError
 from onebit.report import as_html
-from onebit.web.access import Link
+from onebit.web.access import Link, UnknownLinkError
 from onebit.web.calls import Call, Operation
-from onebit.web.constants import ALIVE_EVERY, LOOK_EVERY, MOST_NUMBER
+from onebit.web.constants import ALIVE_EVERY, LOOK_EVERY, MOST_NAME, MOST_NUMBER
 from onebit.web.room import Room
 from onebit.web.schema import Schema, fields, text
 from onebit.web.shield import POLICY_FOR_FILES
@@ -123,13 +124,12 @@ def report(call: Call) -> Response:
 
 
 def _shown(call: Call, link: Link) -> dict[str, Any]:
-    works = link in call.site.access.working(link.study_id or 0)
     return {
         "link": link.id,
         "rater": str(link.rater),
         "made_at": link.made_at,
         "expires_at": link.expires_at,
-        "works": works,
+        "works": call.site.access.works(link),
     }
 
 
@@ -155,14 +155,27 @@ def pause(call: Call) -> dict[str, Any]:
     return {"paused": call.body["paused"]}
 
 
+def delete(call: Call) -> dict[str, Any]:
+    entry = call.site.entry(_number(call, "study"))
+    if call.body["name"] != entry.name:
+        raise InvalidInputError(
+            f"the name given is {call.body['name']!r}, and this study is called {entry.name!r}; nothing was deleted. "
+            "Give the name of the study, since its answers cannot be brought back"
+        )
+    return {"deleted": call.site.delete(entry.id).name}
+
+
 async def live(call: Call) -> Response:
     """Says whenever something happened, as server-sent events; ends when the owner's link does."""
     room = await run_in_threadpool(room_of, call)
 
     async def events() -> AsyncIterator[str]:
         seen, quiet = None, 0.0
-        while call.site.access.known(call.token) is not None and not await call.request.is_disconnected():
-            now = room.study.view.head.n_events, call.site.access.is_paused(room.entry.id)
+        while not await call.request.is_disconnected():
+            paused = await run_in_threadpool(_paused_or_ended, call, room.entry.id)
+            if paused is None:
+                return
+            now = room.study.view.head.n_events, paused
             if now != seen:
                 seen, quiet = now, 0.0
                 yield f"data: {json.dumps({'events': now[0], 'paused': now[1]})}\n\n"
@@ -173,6 +186,15 @@ async def live(call: Call) -> Response:
             quiet += LOOK_EVERY
 
     return StreamingResponse(events(), media_type="text/event-stream", headers={"X-Accel-Buffering": "no"})
+
+
+def _paused_or_ended(call: Call, study_id: int) -> bool | None:
+    """Whether a study is paused; None when the link of whoever asks has ended."""
+    try:
+        call.site.access.find(call.token)
+    except UnknownLinkError:
+        return None
+    return call.site.access.is_paused(study_id)
 
 
 _AT = "/api/v1/studies/{study}"
@@ -259,6 +281,17 @@ OPERATIONS = (
         pause,
         fields({"paused": {"type": "boolean"}}),
         body=fields({"paused": {"type": "boolean"}}),
+    ),
+    Operation(
+        "POST",
+        f"{_AT}/delete",
+        "delete",
+        "Delete the study, its answers and its links for good; its name says that this is meant",
+        "owner",
+        delete,
+        fields({"deleted": {"type": "string"}}),
+        body=fields({"name": text(MOST_NAME, least=0)}),
+        errors=(409,),
     ),
     Operation(
         "GET",

@@ -84,7 +84,8 @@ def image(request: Request) -> Response:
         raise ForbiddenError("this is not a rater's link")
     study = site_of(request).room(link.study_id).study
     row = request.path_params["row"]
-    path = study.item(row).image if 0 <= row < study.created.table.n_items else None
+    # A rater sees the pictures of the rater's own questions, and no others.
+    path = study.item(row).image if study.was_given(row, str(link.rater)) else None
     kind = mimetypes.guess_type(path.name)[0] if path is not None else None
     if path is None or kind is None or not kind.startswith("image/") or not path.is_file():
         raise NoSuchStudyError("there is no picture here")

@@ -6,9 +6,11 @@ from typing import Any
 
 from onebit.errors import AlreadyAnsweredError, InvalidInputError
 from onebit.records import Answer
+from onebit.study.about import Label
 from onebit.study.study import Offer, Study, Undo
 from onebit.web.calls import Call, ForbiddenError, Operation
-from onebit.web.constants import MOST_BODY, MOST_HELD
+from onebit.web.constants import LONG_LABEL, MOST_BODY, MOST_HELD
+from onebit.web.markdown import to_html
 from onebit.web.room import Room, State
 from onebit.web.schema import Schema, fields, text, whole
 
@@ -21,10 +23,12 @@ MEANT: dict[str, Schema] = {
         "type": ["string", "null"],
     },
 }
+#: A text as it is in the table, and as safe HTML where the study says that texts are Markdown.
+TEXT: dict[str, Schema] = {"text": {"type": "string"}, "html": {"type": ["string", "null"]}}
 ITEM: Schema = fields(
     {
         "id": {"type": "string"},
-        "columns": {"type": "array", "items": fields({"name": {"type": "string"}, "text": {"type": "string"}})},
+        "columns": {"type": "array", "items": fields({"name": {"type": "string"}, **TEXT})},
         "image": {"type": ["string", "null"], "description": "where its picture is on this server"},
     }
 )
@@ -33,7 +37,14 @@ QUESTION: Schema = fields(
         "question": QUESTION_NUMBER,
         "item": ITEM,
         "label": {
-            **fields({"name": {"type": "string"}, "description": {"type": "string"}}),
+            **fields(
+                {
+                    "name": {"type": "string"},
+                    "description": {"type": "string"},
+                    "is_text": {"type": "boolean", "description": "an output to read, not the name of a label"},
+                    "html": {"type": ["string", "null"]},
+                }
+            ),
             "type": ["object", "null"],
             "description": "is this label right? null where the label itself is asked for",
         },
@@ -43,6 +54,7 @@ PROGRESS: Schema = fields(
     {
         "words": {"type": "string"},
         "answers": {"type": "integer"},
+        "own": {"type": "integer", "description": "answers of this rater"},
         "forecast": {
             "type": ["array", "null"],
             "items": {"type": "integer"},
@@ -73,7 +85,7 @@ def _number_meant(call: Call, study: Study) -> int:
     offer = study.offer(number)
     is_now = {
         "item": study.item(offer.item).id,
-        "label": None if offer.label is None else study.about.labels[offer.label].name,
+        "label": None if offer.label is None else study.items.label(offer.label).name,
     }
     for what, now in is_now.items():
         if call.body.get(what, now) != now:
@@ -87,28 +99,55 @@ def _number_meant(call: Call, study: Study) -> int:
 def show(call_token: str, room: Room, offer: Offer) -> dict[str, Any]:
     """A question as raters see it."""
     study = room.study
-    item = study.item(offer.item)
-    label = None if offer.label is None else study.about.labels[offer.label]
+    item, about = study.item(offer.item), study.about
+    label = None if offer.label is None else study.items.label(offer.label)
+    shown = {name: text for name, text in item.shown.items() if name != about.image}
     return {
         "question": offer.id,
         "item": {
             "id": item.id,
-            "columns": [
-                {"name": name, "text": shown} for name, shown in item.shown.items() if name != study.about.image
-            ],
+            "columns": [{"name": name, "text": text, "html": _html(study, text)} for name, text in shown.items()],
             "image": None if item.image is None else f"/r/{call_token}/image/{offer.item}",
         },
-        "label": None if label is None else {"name": label.name, "description": label.description},
+        "label": None if label is None else _output(study, label),
     }
 
 
+def _output(study: Study, label: Label) -> dict[str, Any]:
+    """What raters are asked about: a label, or a text to read."""
+    reads = study.about.is_open or is_text(label.name)
+    html = _html(study, label.name) if reads else None
+    return {"name": label.name, "description": label.description, "is_text": reads, "html": html}
+
+
+def _html(study: Study, text: str) -> str | None:
+    return to_html(text) if study.about.markdown else None
+
+
+def is_text(output: str) -> bool:
+    """Whether an output is something to read, and not the name of a label.
+
+    >>> is_text("lost luggage"), is_text("Dear customer,\\nyour luggage is here.")
+    (False, True)
+    """
+    return len(output) > LONG_LABEL or "\n" in output
+
+
+def are_together(study: Study) -> bool:
+    """Whether all outputs of an item are judged together."""
+    return study.created.setting.protocol == "panel" and not study.about.one_at_a_time
+
+
 def ask(call: Call) -> dict[str, Any]:
-    room = _room(call)
-    hand = room.hand(_rater(call), int(call.body.get("n", 1)), call.site.access.is_paused(room.entry.id))
+    room, rater = _room(call), _rater(call)
+    together = are_together(room.study)
+    paused = call.site.access.is_paused(room.entry.id)
+    hand = room.hand(rater, int(call.body.get("n", 1)), paused, together)
     return {
         "state": hand.state,
+        "together": together,
         "questions": [show(call.token, room, offer) for offer in hand.offers],
-        "progress": room.progress(hand.state),
+        "progress": room.progress(hand.state, rater),
     }
 
 
@@ -144,7 +183,7 @@ def progress(call: Call) -> dict[str, Any]:
     room = _room(call)
     paused = call.site.access.is_paused(room.entry.id)
     state: State = "done" if room.study.is_over else "paused" if paused else "asking"
-    return {"study": room.entry.name, "state": state, "progress": room.progress(state)}
+    return {"study": room.entry.name, "state": state, "progress": room.progress(state, _rater(call))}
 
 
 def labels(call: Call) -> dict[str, Any]:
@@ -169,7 +208,14 @@ OPERATIONS = (
         "Get questions: those this rater holds, and more up to n",
         "rater",
         ask,
-        fields({"state": STATE, "questions": {"type": "array", "items": QUESTION}, "progress": PROGRESS}),
+        fields(
+            {
+                "state": STATE,
+                "together": {"type": "boolean", "description": "show questions about the same item together"},
+                "questions": {"type": "array", "items": QUESTION},
+                "progress": PROGRESS,
+            }
+        ),
         body=fields({}, {"n": whole(1, MOST_HELD, default=1)}),
     ),
     Operation(

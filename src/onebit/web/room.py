@@ -12,7 +12,7 @@ from onebit.errors import OnebitError
 from onebit.records import Answer, Status
 from onebit.store.store import Entry
 from onebit.study.study import Offer, Receipt, Study, Undo
-from onebit.web.constants import AHEAD, PLENTY, REFRESH, SCARCE, SHARE
+from onebit.web.constants import AHEAD, MOST_TOGETHER, PLENTY, REFRESH, SCARCE, SHARE
 from onebit.web.overview import Overview, Watcher
 
 State = Literal["asking", "waiting", "paused", "done"]
@@ -41,14 +41,20 @@ class Room:
         self._seen_closings = -1
         self._look_again_at = 0.0
 
-    def hand(self, rater: str, n: int, paused: bool) -> Hand:
-        """Up to ``n`` questions for a rater: those given before that still want an answer, then new ones."""
+    def hand(self, rater: str, n: int, paused: bool, together: bool = False) -> Hand:
+        """Up to ``n`` questions for a rater: those given before that still want an answer, then new ones.
+
+        ``together``: more than that, until all about the first item are there, as far as they can be had.
+        """
         if paused:
             return Hand((), "paused")
         if self._is_scarce():
             # What a rater has at hand stays there: the page shows it, and nobody else would be given it.
             n = min(n, max(1, n - AHEAD, len(self._held.get(rater, ()))))
         offers = self.study.ask_several(rater, n)
+        while together and isinstance(offers, tuple) and _wants_more(offers, n):
+            n = min(2 * n, MOST_TOGETHER)
+            offers = self.study.ask_several(rater, n)
         if isinstance(offers, tuple):
             self._held[rater] = {offer.id for offer in offers}
             return Hand(offers, "asking")
@@ -109,14 +115,15 @@ class Room:
         finally:
             self._look_lock.release()
 
-    def progress(self, state: State) -> dict[str, Any]:
-        """How far the study is, for raters: in words, and as numbers."""
+    def progress(self, state: State, rater: str) -> dict[str, Any]:
+        """How far the study is, for a rater: in words, and as numbers."""
         forecast = self._overview_of_late().board.forecast
         n_answers = len(self.study.view.answers)
         pace = self.study.kind.pace(n_answers) if state == "asking" else None
         return {
             "words": pace or in_words(state, n_answers, forecast),
             "answers": n_answers,
+            "own": self.study.n_answers_of(rater),
             "forecast": None if forecast is None else list(forecast),
         }
 
@@ -127,11 +134,16 @@ class Room:
             self.study.close()
 
 
+def _wants_more(offers: tuple[Offer, ...], n: int) -> bool:
+    """Whether there may be more about the item of the first of ``n`` questions."""
+    return len(offers) == n < MOST_TOGETHER and offers[-1].item == offers[0].item
+
+
 def in_words(state: State, n_answers: int, forecast: tuple[int, int, int] | None) -> str:
     """Progress as a person would say it.
 
     >>> in_words("asking", 120, (300, 343, 500))
-    'about 340 answers to go'
+    'about 340 to go'
     """
     if state == "done":
         return "all questions are answered"
@@ -140,9 +152,9 @@ def in_words(state: State, n_answers: int, forecast: tuple[int, int, int] | None
     if state == "waiting":
         return "waiting for others to answer"
     if forecast is None:
-        return "too early for an estimate" if n_answers else "just begun"
+        return "" if n_answers else "just begun"
     middle = forecast[1]
     if middle <= 10:
         return "nearly there"
     size = 10 ** max(1, len(str(middle)) - 2)
-    return f"about {round(middle / size) * size:,} answers to go"
+    return f"about {round(middle / size) * size:,} to go"

@@ -6,13 +6,16 @@ import contextlib
 import gc
 import threading
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from onebit.errors import InvalidInputError, OnebitError
+from onebit.errors import OnebitError
 from onebit.store.store import Entry, Store
 from onebit.web.access import Access
-from onebit.web.limits import Failures
+from onebit.web.constants import KEEP_EVERY
+from onebit.web.folders import Folders
+from onebit.web.limits import Failures, Pace
 from onebit.web.room import Room
+from onebit.web.uploads import UploadFolder
+from onebit.web.workroom import Workroom
 
 
 class NoSuchStudyError(OnebitError):
@@ -29,11 +32,13 @@ class Site:
         self.storage, self.folder, self.public_url = storage, folder.resolve(), public_url.rstrip("/")
         self.store = Store(storage)
         self.access = Access(self.store)
-        self.failures = Failures()
-        self._uploads = TemporaryDirectory(prefix="onebit-")
-        self.uploads = Path(self._uploads.name)
+        self.failures, self.pace = Failures(), Pace()
+        self._uploads = UploadFolder()
+        self.uploads = self._uploads.path
+        self.workroom = Workroom(storage, Folders(self.folder, self.uploads))
         self._rooms: dict[int, Room] = {}
         self._lock = threading.Lock()
+        self._closed = threading.Event()
 
     def entries(self) -> list[Entry]:
         return self.store.entries()
@@ -45,42 +50,69 @@ class Site:
         raise NoSuchStudyError(f"there is no study {study_id} here")
 
     def room(self, study_id: int) -> Room:
-        """The study, opened if it is not; InUseError if another process has it open."""
+        """The study, opened if it is not; InUseError if another process has it open.
+
+        One that another process has written to meanwhile is opened again, as soon as that process lets go of it.
+        """
         room = self._rooms.get(study_id)
-        if room is not None:
+        if room is not None and not room.study.is_lost:
             return room
         # Imported here: what learns takes seconds to load, and the first page should not wait for it.
         from onebit.study.opening import load_study
 
         with self._lock:
+            room = self._rooms.get(study_id)
+            if room is not None and room.study.is_lost:
+                del self._rooms[study_id]
+                room.close()
             if study_id not in self._rooms:
                 entry = self.entry(study_id)
                 self._rooms[study_id] = Room(load_study(entry.name, storage=self.storage), entry)
             return self._rooms[study_id]
+
+    def opened(self, study_id: int) -> Room | None:
+        """The study if it is open."""
+        return self._rooms.get(study_id)
+
+    def delete(self, study_id: int) -> Entry:
+        """Delete a study with its answers and links; InUseError if another process has it open."""
+        entry = self.entry(study_id)
+        for link in self.access.working(study_id):
+            self.access.revoke(link.id, study_id)
+        with self._lock:
+            room = self._rooms.pop(study_id, None)
+            if room is not None:
+                room.close()
+        self.store.delete(entry.name)
+        return entry
 
     def open_all(self) -> None:
         """Open and look at what can be opened, before anybody asks; what cannot says why when somebody does."""
         for entry in self.entries():
             with contextlib.suppress(OnebitError):
                 self.room(entry.id).overview()
+        # Afterwards: raters come first.
+        self.workroom.prepare()
         # What studies hold stays for good. Going through it again for garbage would stop everybody for a while.
         gc.collect()
         gc.freeze()
 
-    def below_folder(self, path: str) -> Path:
-        """A file that an owner names; InvalidInputError if it is not below the server's folder."""
-        whole = (self.folder / path).resolve()
-        if not whole.is_relative_to(self.folder):
-            raise InvalidInputError(f"{path!r} is not below the folder in which the server was started")
-        return whole
+    def keep_locks(self) -> None:
+        """Stay the writer of what is open, until the site is closed: a database that is started anew forgets it."""
+        while not self._closed.wait(KEEP_EVERY):
+            for room in list(self._rooms.values()):
+                # Whoever needs the study is told what is wrong.
+                with contextlib.suppress(OnebitError):
+                    room.study.keep_lock()
 
     def link_url(self, kind: str, token: str) -> str:
         return f"{self.public_url}/{'o' if kind == 'owner' else 'r'}/{token}"
 
     def close(self) -> None:
+        self._closed.set()
         with self._lock:
             for room in self._rooms.values():
                 room.close()
             self._rooms.clear()
         self.store.close()
-        self._uploads.cleanup()
+        self._uploads.close()

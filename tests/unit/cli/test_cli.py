@@ -162,3 +162,11 @@ def test_version_and_help() -> None:
 def test_every_command_is_in_the_readme() -> None:
     commands = {command.callback.__name__ for command in app.registered_commands if command.callback}
     assert commands <= set(re.findall(r"onebit (\w+)", README.read_text()))
+
+
+def test_a_file_that_the_system_refuses_is_one_line(tmp_path: Path) -> None:
+    full = "from onebit.cli import main; main.app = lambda: open(r'PATH', 'w'); main.main()"
+    command = [sys.executable, "-c", full.replace("PATH", str(tmp_path / "nowhere" / "file"))]
+    found = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert found.returncode == 2
+    assert found.stderr == f"onebit: {tmp_path / 'nowhere' / 'file'}: No such file or directory\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 from collections.abc import Callable
@@ -298,7 +299,7 @@ def test_people_and_simulation_are_not_mixed(tmp_path: Path) -> None:
     rewrite(tmp_path / "votes", lambda rows: [rows[0] | {"simulated": True}, *rows[1:]])
     spec = SelectionSpec(eps=0.01, budget=30, seed=0, id="key", show=("words", "right"))
     with pytest.raises(InvalidInputError, match=r"are simulated so far, and now they would be of people"):
-        run_selection(spec, path, tmp_path / "votes", Console())
+        run_selection(spec, [path], tmp_path / "votes", Console())
 
 
 def test_a_report_written_again_says_that_answers_were_simulated(tmp_path: Path) -> None:
@@ -372,4 +373,49 @@ def test_exhaustive_labels_are_selected_from_and_verified(tmp_path: Path) -> Non
     assert told["status"] == "certified"
     assert json.loads(onebit("verify", tmp_path / "votes", "--json").stdout)["ok"]
     with pytest.raises(InvalidInputError, match="exhaustive"):
-        selected(path, "--exhaustive", "--out", tmp_path / "other")
+        selected(path, "--exhaustive", "--protocol", "one-shot", "--out", tmp_path / "other")
+
+
+def with_judge(path: Path, errs: float) -> None:
+    """Add columns of a judge of each model to a table."""
+    lines = [line.split(",") for line in path.read_text().splitlines()]
+    models = [name for name in lines[0] if name not in ("key", "right", "words")]
+    rng = np.random.default_rng(1)
+    rows = [",".join([*lines[0], *(f"j {model}" for model in models)])]
+    for line in lines[1:]:
+        cells = dict(zip(lines[0], line, strict=True))
+        scores = [float((cells[model] == cells["right"]) != (rng.random() < errs)) for model in models]
+        rows.append(",".join([*line, *map(str, scores)]))
+    path.write_text("\n".join(rows) + "\n")
+
+
+@pytest.mark.parametrize("protocol", ["one-shot", "follow-up"])
+def test_a_run_with_a_judge_is_verified_and_goes_on_with_that_judge_alone(tmp_path: Path, protocol: str) -> None:
+    path, _ = write_table(tmp_path)
+    with_judge(path, errs=0.1)
+    options = ["--eps", 0.1, "--protocol", protocol, "--out", tmp_path / "o"]
+    told = selected(path, *options, "--judge", "j *")
+    assert (told["chosen"], told["status"]) == ("best", "certified")
+    assert 0.8 < told["judge"]["agreement"]["n_yes"] / told["answers"] < 1
+    assert told["judge"]["agreement"]["n"] == told["answers"]
+    page = (tmp_path / "o" / "report.html").read_text()
+    assert "report card" in page
+    assert "does not rest on the judge" in page
+    assert onebit("verify", tmp_path / "o").exit_code == 0
+    assert without_seconds(selected(path, *options, "--judge", "j *")) == without_seconds(told)
+    with_judge(write_table(tmp_path)[0], errs=0.2)
+    with pytest.raises(InvalidInputError, match="another run"):
+        selected(path, *options, "--judge", "j *")
+
+
+def test_long_tables_and_packed_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    rows = [f"{i},{model},{said}" for i in range(60) for model, said in (("good", "yes"), ("poor", "no"))]
+    long = "\n".join(["id,model,output,target", *(f"{row},yes" for row in rows)]) + "\n"
+    Path("votes.csv.gz").write_bytes(gzip.compress(long.encode()))
+    done = CliRunner().invoke(app, ["select", "votes.csv.gz", "--long", "--truth", "target", "--eps", "0.1", "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["chosen"] == "good"
+    assert Path("votes/report.html").is_file()
+    planned = CliRunner().invoke(app, ["plan", "votes.csv.gz", "--long", "--eps", "0.2", "--json"])
+    assert json.loads(planned.stdout)["models"] == 2

@@ -74,8 +74,10 @@ def test_from_creation_to_deletion(folder: Path) -> None:
     run("export", "s", str(folder / "log.parquet"), "--log")
     run("backup", str(folder / "copy.db"))
     assert "s" in run("list", "--storage", f"sqlite:///{folder}/copy.db").stdout
-    assert runner.invoke(app, ["delete", "s"], input="n\n").exit_code == 1
-    run("delete", "s", "--yes")
+    kept = runner.invoke(app, ["delete", "s"], input="n\n")
+    assert kept.exit_code == 1
+    assert "s was kept." in kept.stderr
+    assert "events are deleted." in run("delete", "s", "--yes").stderr
     assert json.loads(run("list", "--json").stdout) == {"studies": []}
 
 
@@ -126,6 +128,14 @@ def test_what_cannot_be_is_refused_and_leaves_no_trace(
     with pytest.raises(InvalidInputError, match=said):
         create(folder, *options)
     assert not (folder / "studies.db").exists()
+
+
+def test_names_cannot_command_the_terminal(folder: Path) -> None:
+    create(folder, "--eps", "0.1")
+    answer(5, rater="ann\x1b]0;owned\x07\x1b[2J\u202e")
+    shown = run("status", "s").stdout
+    assert "ann]0;" in shown
+    assert not {"\x1b", "\x07", "\u202e"} & set(shown)
 
 
 def test_verify_fails_where_an_answer_was_changed(folder: Path) -> None:

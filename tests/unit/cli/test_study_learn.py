@@ -45,7 +45,7 @@ def test_from_texts_to_predictions(folder: Path) -> None:
     with load_study("s") as study:
         while isinstance(offer := study.ask("ann"), Offer):
             assert study.item(offer.item).shown == {"words": ROWS[offer.item][0]}
-            study.tell(offer, study.items.label(offer.label or 0) == ROWS[offer.item][1])
+            study.tell(offer, study.items.label(offer.label or 0).name == ROWS[offer.item][1])
     told = json.loads(run("study", "status", "s", "--json").stdout)
     assert told["status"] == "complete"
     assert told["n_answers"] == 60
@@ -80,5 +80,5 @@ def test_what_cannot_be_is_one_clear_error(folder: Path, options: tuple[str, ...
 
 def test_a_model_holds_no_answers(folder: Path) -> None:
     create(folder, "--text", "words", "--budget", "60")
-    with pytest.raises(InvalidInputError, match="--log and --anonymous"):
+    with pytest.raises(InvalidInputError, match="--log, --to and --anonymous"):
         run("study", "export", "s", str(folder / "model.skops"), "--log")

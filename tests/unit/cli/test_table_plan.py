@@ -48,7 +48,7 @@ def test_both_protocols_and_several_eps_are_forecast(tmp_path: Path) -> None:
         (["votes.csv", "--eps", "2"], "--eps is 2.0"),
         (["votes.csv", "--delta", "0"], "delta is 0.0"),
         (["votes.csv"], "there is no file"),
-        (["--labels", "3", "--hypotheses", "5", "--id", "key"], "name columns of a table"),
+        (["--labels", "3", "--hypotheses", "5", "--id", "key"], "are about a table"),
         (["--labels", "3", "--hypotheses", "5", "--eps", "0.1", "--eps", "0.2"], "--eps is given 2 times"),
         (["--hypotheses", "5"], "give a table, or the number of labels"),
     ],

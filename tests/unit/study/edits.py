@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from onebit.log.chain import AFTER, START, canonical, digest_of
+from onebit.store.database import is_sqlite, sqlite_path
+from onebit.store.rows import stamp, writer_of
 from onebit.store.store import Store
 
 Row = dict[str, Any]
@@ -31,12 +33,18 @@ def edit_store(store: Store, edit: Callable[[Rows], Rows], relinks: bool) -> Non
         rows = edit([json.loads(row.event) for row in found])
         connection.exec_driver_sql("DELETE FROM events")
         mark = "?" if connection.dialect.name == "sqlite" else "%s"
-        new = [
-            (1, seq, json.dumps(row), found[0].writer, found[min(seq, len(found) - 1)].written_at)
-            for seq, row in enumerate(relinked(rows) if relinks else rows)
-        ]
+        new = []
+        for seq, row in enumerate(relinked(rows) if relinks else rows):
+            # Whoever edits events can stamp them anew, too.
+            at = found[min(seq, len(found) - 1)].written_at
+            new.append((1, seq, json.dumps(row), stamp(writer_of(found[0].writer), at), at))
         columns = "study_id, seq, event, writer, written_at"
         connection.exec_driver_sql(f"INSERT INTO events ({columns}) VALUES ({', '.join([mark] * 5)})", new)
+    # Whoever writes a log anew takes away what tells how far it went.
+    if is_sqlite(store.url):
+        path = sqlite_path(store.url)
+        for beside in path.parent.glob(f"{path.name}.lock-*"):
+            beside.unlink()
 
 
 @dataclass(frozen=True)

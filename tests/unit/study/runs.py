@@ -15,6 +15,7 @@ PREDICTIONS, TRUTH = models_of_accuracy(np.random.default_rng(0), np.linspace(0.
 FACTS = TableFacts("f" * 64, PREDICTIONS.shape[0], PREDICTIONS.shape[1], N_LABELS)
 ONE_SHOT = Setting(eps=0.05, seed=3)
 FOLLOW_UP = Setting(eps=0.05, seed=3, protocol="follow-up")
+PANEL = Setting(eps=0.05, seed=3, protocol="panel")
 LABELS = Setting(eps=0.05, seed=3, protocol="labels")
 STREAM = Setting(eps=0.05, seed=3, population="stream")
 SMALL = Setting(eps=0.2, seed=3, budget=600)
@@ -22,6 +23,7 @@ SMALL = Setting(eps=0.2, seed=3, budget=600)
 RUNS: dict[str, tuple[LearnerName, Setting]] = {
     "one-shot": ("certified", ONE_SHOT),
     "follow-up": ("certified", FOLLOW_UP),
+    "panel": ("certified", PANEL),
     "labels": ("certified", LABELS),
     "stream": ("certified", STREAM),
     "paper": ("paper", SMALL),

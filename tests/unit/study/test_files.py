@@ -73,12 +73,14 @@ def test_csv_labels_are_those_answered_and_formulas_are_neutral(tmp_path: Path, 
     for offer, row in zip(offers, rows, strict=False):
         assert offer.label is not None
         label = LABELS[offer.label]
+        assert row.pop("answered_at").startswith("20")
         assert row == {
             "item": f"'+item {offer.item}",
             "row": str(offer.item),
             "label": f"'{label}" if label[0] in "=-@" else label,
             "answer": "yes" if TRUTH[offer.item] == offer.label else "no",
             "rater": "ann",
+            "provenance": "human",
         }
     with pytest.raises(InvalidInputError, match="there already"):
         export_study(storage, "s", tmp_path / "labels.csv")

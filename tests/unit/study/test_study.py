@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.problems import models_of_accuracy
 from tests.unit.study.runs import PREDICTIONS, TRUTH
 
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuestionError
@@ -24,7 +25,7 @@ from onebit.log.events import (
     Undone,
     Voted,
 )
-from onebit.records import Answer, RunStatus, Status
+from onebit.records import Answer, EpochRecord, RunStatus, Status
 from onebit.store.store import Store
 from onebit.study.desk import NotYoursError
 from onebit.study.kinds.selection.kind import SelectionStatus
@@ -148,6 +149,42 @@ def test_a_rater_who_comes_back_late_still_has_the_question(desk: Desk) -> None:
     assert desk.study.tell(first, False) == Receipt(late=False)
 
 
+def test_asking_keeps_a_question_for_a_stated_time_and_no_longer(desk: Desk) -> None:
+    first = desk.offer("ann")
+    # A lease of 60 seconds, and three times that by asking.
+    for _ in range(23):
+        desk.clock.now += 10
+        assert desk.offer("ann") == first
+        assert desk.offer("bob").id != first.id
+    desk.clock.now += 11
+    # Who has it still sees it, once, while nobody else does.
+    hand = desk.study.ask_several("ann", 3)
+    assert isinstance(hand, tuple)
+    assert len({offer.id for offer in hand}) == 3
+    assert first in hand
+    assert desk.offer("cy").id == first.id
+    assert first not in (desk.study.ask_several("ann", 3) or ())  # type: ignore[operator]
+    # The first to answer counts, and is late.
+    assert desk.study.tell(first, False) == Receipt(late=True)
+
+
+def test_answering_and_taking_back_keeps_a_question_for_one_more_lease(desk: Desk) -> None:
+    first = desk.offer("ann")
+    for _ in range(2):
+        desk.study.tell(first, True)
+        assert desk.study.undo(first) is Undo.UNDONE
+        desk.clock.now += 30
+    assert desk.offer("bob").id == first.id
+
+
+def test_asking_again_and_again_costs_no_memory(desk: Desk) -> None:
+    desk.offer("ann")
+    desk.clock.now += 1000
+    for _ in range(500):
+        desk.offer("ann")
+    assert len(desk.study._desk._free) <= 1
+
+
 def test_the_wall_clock_does_not_matter(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.study._clock = time.monotonic
     first, real = desk.offer("ann"), time.time()
@@ -158,8 +195,53 @@ def test_the_wall_clock_does_not_matter(desk: Desk, monkeypatch: pytest.MonkeyPa
     assert desk.study.tell(first, False) == Receipt(late=False)
 
 
-def test_the_same_token_is_the_same_answer_also_after_a_restart(desk: Desk) -> None:
+def test_taking_back_twice_is_taking_back_once(desk: Desk) -> None:
+    """The reply to the first was lost, and the page asks again."""
+    first = desk.offer("ann")
+    desk.study.tell(first, True)
+    assert [desk.study.undo(first) for _ in range(2)] == [Undo.UNDONE] * 2
+    assert len(desk.log(Undone)) == 1
+    with pytest.raises(NotYoursError):
+        desk.study.undo(first.id, rater="bob")
+
+
+def test_what_was_given_to_whom(desk: Desk) -> None:
     first, second = desk.offer("ann"), desk.offer("bob")
+    assert desk.study.was_given(first.item, "ann")
+    assert not desk.study.was_given(second.item, "ann")
+    desk.study.tell(first, True)
+    assert desk.study.was_given(first.item, "ann")
+    assert not desk.study.was_given(10**9, "ann")
+
+
+def test_two_raters_may_have_made_the_same_token(storage: str) -> None:
+    desk = Desk(storage, overlap=3)
+    first = desk.offer("ann")
+    assert desk.offer("bob").id == desk.offer("cy").id == first.id
+    assert desk.study.tell(first.id, True, rater="ann", token="t") == Receipt()
+    # Nobody else's vote is acknowledged by it: not one that was not cast, and not one that says something else.
+    assert desk.study.tell(first.id, True, rater="bob", token="t") == Receipt()
+    assert desk.study.tell(first.id, False, rater="cy", token="t") == Receipt()
+    assert desk.study.tell(first.id, False, rater="cy", token="t") == Receipt(repeated=True)
+    desk.reopen()
+    assert desk.study.tell(first.id, True, rater="bob", token="t") == Receipt(repeated=True)
+    votes = [(event.rater, event.answer) for event in desk.log(Voted) if isinstance(event, Voted)]
+    assert votes == [("ann", Answer.YES), ("bob", Answer.YES), ("cy", Answer.NO)]
+    assert verify_study(storage, "s").ok
+    desk.study.close()
+
+
+def test_a_token_of_somebody_else_opens_nothing(desk: Desk) -> None:
+    first = desk.offer("ann")
+    desk.study.tell(first, True, token="t")
+    with pytest.raises(NotYoursError):
+        desk.study.tell(first.id, True, rater="bob", token="t")
+
+
+def test_the_same_token_is_the_same_answer_also_after_a_restart(desk: Desk) -> None:
+    hand = desk.study.ask_several("ann", 2)
+    assert isinstance(hand, tuple)
+    first, second = hand
     assert desk.study.tell(first, True, token="t") == Receipt()
     assert desk.study.tell(first, True, token="t") == Receipt(repeated=True)
     desk.reopen()
@@ -203,8 +285,6 @@ def test_undo_gives_the_question_back_and_the_last_answer_counts(desk: Desk) -> 
     desk.study.tell(first, True, token="a")
     assert desk.study.undo(first) is Undo.UNDONE
     assert desk.study.status().n_answers == 0
-    with pytest.raises(NotYoursError):
-        desk.study.undo(first)
     # What was on its way twice does not come back to life.
     assert desk.study.tell(first, True, token="a").repeated
     assert desk.study.status().n_answers == 0
@@ -412,9 +492,9 @@ def test_a_given_seed_serves_one_study(storage: str) -> None:
 
 def test_exhaustive_is_for_follow_up(storage: str) -> None:
     with pytest.raises(InvalidInputError, match="exhaustive is given with the protocol one-shot"):
-        create_study(PREDICTIONS, "s", storage=storage, eps=0.1, exhaustive=True)
-    with create_study(PREDICTIONS, "s", storage=storage, eps=0.1, exhaustive=True, protocol="follow-up") as study:
-        assert study.created.selection.exhaustive
+        create_study(PREDICTIONS, "s", storage=storage, eps=0.1, exhaustive=True, protocol="one-shot")
+    with create_study(PREDICTIONS, "s", storage=storage, eps=0.1, exhaustive=True) as study:
+        assert (study.created.selection.exhaustive, study.created.selection.protocol) == (True, "follow-up")
 
 
 def test_a_check_is_taken_back_like_any_answer(storage: str) -> None:
@@ -486,7 +566,7 @@ def test_who_only_reads_does_not_see_an_epoch_closed_that_is_open(storage: str) 
     desk = Desk(storage)
     learner: Any = desk.study.kind.learner
     offer = desk.offer("ann")
-    while learner._asking.epoch.unsettled:
+    while learner._rounds.epoch.unsettled:
         offer = desk.offer("ann")
         desk.study.tell(offer, truth(offer))
     n_closed = len(desk.log(Closed))
@@ -501,3 +581,60 @@ def test_who_only_reads_does_not_see_an_epoch_closed_that_is_open(storage: str) 
         assert isinstance(again, SelectionStatus)
         assert (again.certified_eps, again.survivors, again.chosen) == (seen.certified_eps, seen.survivors, seen.chosen)
     desk.study.close()
+
+
+def test_the_learner_hears_how_many_raters_are_there(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[int] = []
+    monkeypatch.setattr(desk.study.kind.learner, "expect", heard.append)
+    for rater in ("ann", "bob", "cem"):
+        desk.offer(rater)
+    desk.clock.now += 50
+    desk.offer("ann")
+    desk.clock.now += 20
+    desk.offer("bob")  # cem has been away for more than a minute
+    desk.offer()  # nobody knows who this is, so it says nothing about how many there are
+    assert heard == [1, 2, 3, 3, 2]
+
+
+def test_raters_who_share_each_question_count_together(storage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk = Desk(storage, overlap=3)
+    heard: list[int] = []
+    monkeypatch.setattr(desk.study.kind.learner, "expect", heard.append)
+    for rater in "abcd":
+        desk.offer(rater)
+    assert heard == [1, 1, 1, 2]
+    desk.study.close()
+
+
+def test_near_the_end_of_an_epoch_nobody_holds_more_than_a_fair_share(desk: Desk) -> None:
+    learner = desk.study.kind.learner
+    hands: dict[str, tuple[Offer, ...]] = {}
+    for rater in ("ann", "bob"):
+        dealt = desk.study.ask_several(rater, 5)
+        assert isinstance(dealt, tuple)
+        hands[rater] = dealt
+    assert [len(hand) for hand in hands.values()] == [5, 5]
+    while (learner.n_ready or 0) > 3:
+        desk.study.tell(hands["ann"][0], True)
+        dealt = desk.study.ask_several("ann", 5)
+        assert isinstance(dealt, tuple)
+        hands["ann"] = dealt
+    n_ready = learner.n_ready
+    assert n_ready is not None
+    new = desk.study.ask_several("cem", 5)
+    assert isinstance(new, tuple)
+    assert len(new) == -(-n_ready // 3)
+
+
+def test_a_study_with_many_raters_has_larger_epochs_and_verifies(storage: str) -> None:
+    close, right = models_of_accuracy(np.random.default_rng(1), np.array([0.7, 0.73, 0.76]), 400, 5)
+    raters = [f"rater {i}" for i in range(20)]
+    with create_study(close, "s", storage=storage, eps=0.02) as study:
+        while not study.is_over:
+            for rater in raters:
+                if isinstance(offer := study.ask(rater), Offer):
+                    study.tell(offer, bool(right[offer.item] == offer.label))
+        epochs = [each for each in study.kind.learner.epochs if isinstance(each, EpochRecord)]
+    assert epochs[0].n_rounds == 64
+    assert max(each.n_rounds for each in epochs) > 2 * 64
+    assert verify_study(storage, "s").ok

@@ -188,11 +188,19 @@ RATERS: dict[str, Edit] = {
     "two raters a question": Edit(setting("created", 0, "overlap", to=2)),
     "five raters a question": Edit(setting("created", 0, "overlap", to=5)),
 }
+
+
+def next_token(answered: Rows, place: int) -> str:
+    """The token of the next answer of the same rater."""
+    rater = answered[place]["rater"]
+    return next(str(row["token"]) for row in answered[place + 1 :] if row["rater"] == rater)
+
+
 ONE_RATER: dict[str, Edit] = {
     "an answer by somebody who was not asked": Edit(setting("answered", 4, "rater", to="zed")),
     "an answer came late": Edit(setting("answered", 4, "late", to=True), only_by_digest=NO_WITNESS),
-    "a token of another answer": Edit(
-        lambda rows: setting("answered", 4, "token", to=of_kind(rows, "answered")[5]["token"])(rows)
+    "a token of another answer of the rater": Edit(
+        lambda rows: setting("answered", 4, "token", to=next_token(of_kind(rows, "answered"), 4))(rows)
     ),
     "another token": Edit(setting("answered", 4, "token", to="new"), only_by_digest=NO_WITNESS),
     "an undo by another rater": Edit(setting("undone", 0, "rater", to="zed")),

@@ -20,7 +20,8 @@ from onebit.learners.items import Pool, Stream
 from onebit.randomness import RoundStream, generator
 from onebit.raters import ErringRater, Rater, SimulatedRater, UnsureRater
 from onebit.records import Answer, Closing, EpochRecord, Question, Setting
-from onebit.verify.certificate import Verdict, verify
+from onebit.verify.audit import Verdict
+from onebit.verify.certificate import verify
 from onebit.verify.recount import BETS, IndependentCount, PoolCount, estimates
 from onebit.verify.redraw import Known, Round, contest, redraw
 from onebit.verify.settle import Answers, Settled
@@ -39,10 +40,12 @@ class Log:
     questions: list[Question]
     answers: list[Answer | int | None]
     closings: list[Closing]
+    judge: NDArray[np.float32] | None = None
 
     def verdict(self, **changes: Any) -> Verdict:
         log = replace(self, **changes)
-        return verify(log.setting, log.predictions, N_LABELS, log.epochs, log.questions, log.answers, log.closings)
+        told = log.epochs, log.questions, log.answers, log.closings
+        return verify(log.setting, log.predictions, N_LABELS, *told, judge=log.judge)
 
 
 def table(seed: int = 5, n_items: int = 400, abstaining: float = 0.0) -> tuple[Ints, Ints]:
@@ -64,6 +67,7 @@ def run_log(
     cant_tell: float = 0.0,
     at_a_time: int = 5,
     most: int | None = None,
+    judge: NDArray[np.float32] | None = None,
 ) -> tuple[Log, CertifiedResult]:
     """A run of the learner, stopped after ``most`` answers if given."""
     order = np.arange(truth.size)
@@ -81,6 +85,7 @@ def run_log(
         f_no=setting.f_no,
         f_yes=setting.f_yes,
         exhaustive=setting.exhaustive,
+        judge=judge,
     )
     rater: Rater = SimulatedRater(truth[order])
     if setting.f_no + setting.f_yes > 0:
@@ -101,7 +106,7 @@ def run_log(
         questions += asked[len(questions) - asked[0].id :]
         answers += [None] * (len(questions) - len(answers))
     result = learner.result
-    return Log(setting, predictions, learner.epochs, questions, answers, learner.closings), result
+    return Log(setting, predictions, learner.epochs, questions, answers, learner.closings, judge), result
 
 
 SETTINGS = [
@@ -410,6 +415,51 @@ def test_trust_and_the_leader_move_the_guess() -> None:
     own = [math.log((share + 0.01) / (1 - share + 0.01)) for share in (0.5, 0.25)]
     scores = [-1 + 0.5 * own[0] - 0.25 * own[0] + 1, -1 + 0.5 * own[1] - 0.25 * own[0]]
     np.testing.assert_allclose(drawn.guess, [1 / (1 + math.exp(-score)) for score in scores], atol=5e-7)
+
+
+def test_a_judge_moves_the_guess() -> None:
+    """Models 1 and 2 say the same and share the mean of their scores; nobody scored what the leader says."""
+    predictions = np.array([[0], [1], [1]])
+    judge = np.array([[np.nan], [1.0], [0.8]])
+    scene = replace(contest(Setting(0.1, seed=1), predictions, 3, judge), distinct=(0, 1, 2))
+    epoch = EpochRecord(0, 0, 1, 0, (0, 1, 2), ((1, 1.0),), 1.0, (1.0, 1.0, 1.0), (-1.0, 0.0, 0.0, 0.0, 0.5))
+    drawn = redraw(scene, epoch, np.ones(1, dtype=bool), Known(), 0)[0]
+    scores = [-1.0, -1.0 + 0.5 * math.log(0.95 / 0.15)]
+    np.testing.assert_allclose(drawn.guess, [1 / (1 + math.exp(-score)) for score in scores], atol=5e-7)
+
+
+JUDGED = [setting for setting in SETTINGS if setting.protocol != "labels"]
+
+
+def judged(predictions: Ints, truth: Ints) -> NDArray[np.float32]:
+    """A judge that is right as a rule, differs about equal rows, and leaves a tenth out."""
+    rng = np.random.default_rng(9)
+    judge = np.where(predictions == truth, rng.uniform(0.3, 1, predictions.shape), rng.uniform(0, 0.7))
+    judge[rng.random(judge.shape) < 0.1] = np.nan
+    return judge.astype(np.float32)
+
+
+@pytest.mark.parametrize("setting", JUDGED, ids=name_of)
+def test_logs_with_a_judge_are_borne_out_and_need_that_judge(setting: Setting) -> None:
+    predictions, truth = table(abstaining=0.1, n_items=1500 if setting.population == "stream" else 300)
+    judge = judged(predictions, truth)
+    log, result = run_log(setting, predictions, truth, judge=judge)
+    verdict = log.verdict()
+    assert verdict.problems == ()
+    assert (verdict.chosen, verdict.survivors, verdict.n_rounds) == (result.chosen, result.survivors, result.n_rounds)
+    # The first epoch does not use it yet.
+    assert len(log.closings) > 1
+    assert not log.verdict(judge=None).ok
+    assert not log.verdict(judge=1 - judge).ok
+
+
+def test_a_judge_of_another_table_is_refused() -> None:
+    predictions, truth = table()
+    log, _ = run_log(SETTINGS[0], predictions, truth, most=20, judge=judged(predictions, truth))
+    with pytest.raises(InvalidInputError, match="judge's scores have shape"):
+        log.verdict(judge=np.zeros((2, 2)))
+    with pytest.raises(InvalidInputError, match="from 0 to 1"):
+        log.verdict(judge=np.full(predictions.shape, 2.0))
 
 
 def test_known_answers_are_not_asked_again() -> None:

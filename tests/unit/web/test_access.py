@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,7 @@ from tests.unit.web.served import Served
 from onebit.errors import InvalidInputError
 from onebit.store.store import Store
 from onebit.web.access import Access, UnknownLinkError
-from onebit.web.constants import LINK_DAYS
+from onebit.web.constants import LINK_DAYS, MOST_OWNER_LINKS
 
 
 class Wall:
@@ -30,7 +30,7 @@ def test_tokens_are_long_different_and_not_in_the_store(tmp_path: Path) -> None:
         tokens = [access.make("owner")[1] for _ in range(20)]
         assert len(set(tokens)) == 20
         assert min(map(len, tokens)) >= 43
-        assert access.find(tokens[0]).kind == "owner"
+        assert access.find(tokens[-1]).kind == "owner"
     kept = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     assert not any(token.encode() in kept for token in tokens)
 
@@ -96,3 +96,82 @@ def test_pausing_survives_a_restart(served: Served) -> None:
 def test_a_rater_needs_a_name(served: Served) -> None:
     with pytest.raises(InvalidInputError, match="no name"):
         served.site.access.make("rater", 1, " ")
+
+
+def other_server(served: Served) -> Access:
+    """The same store, as another process has it."""
+    return Access(Store(served.site.storage))
+
+
+def test_what_another_server_ends_or_pauses_holds_here_at_once(served: Served) -> None:
+    assert served.ask(served.ann)
+    assert served.get("studies", served.owner).status_code == 200
+    elsewhere = other_server(served)
+    elsewhere.pause(1, True)
+    assert served.post("ask", served.ann, n=1).json()["state"] == "paused"
+    elsewhere.pause(1, False)
+    assert served.ask(served.ann)
+    for link in elsewhere.working(1):
+        elsewhere.revoke(link.id, 1)
+    assert served.post("ask", served.ann, n=1).status_code == 401
+    for link in elsewhere.of_owners():
+        elsewhere.revoke(link.id)
+    assert served.get("studies", served.owner).status_code == 401
+
+
+def test_of_the_links_that_starts_make_the_newest_few_work(tmp_path: Path) -> None:
+    with Store(f"sqlite:///{tmp_path}/s.db") as store:
+        access = Access(store)
+        named = access.make("owner", rater="eve")[1]
+        made = [access.make("owner")[1] for _ in range(MOST_OWNER_LINKS + 2)]
+        for token in (*made[2:], named):
+            access.find(token)
+        for token in made[:2]:
+            with pytest.raises(UnknownLinkError):
+                access.find(token)
+
+
+def test_owners_list_make_end_and_replace_their_links(served: Served) -> None:
+    made = served.post("owner-links", served.owner, name="eve").json()
+    eve = made["url"].rsplit("/", 1)[1]
+    told = served.get("owner-links", eve).json()["links"]
+    assert [(each["name"], each["is_yours"]) for each in told] == [("eve", True), (None, False)]
+    assert "token" not in str(told)
+    path = f"/api/v1/owner-links/{told[1]['link']}"
+    assert served.client.delete(path, headers={"Authorization": f"Bearer {eve}"}).json() == {"revoked": True}
+    assert served.get("studies", served.owner).status_code == 401
+    new = served.post("owner-links/replace", eve, name="eve again").json()["url"].rsplit("/", 1)[1]
+    assert served.get("studies", eve).status_code == 401
+    assert served.get("studies", new).status_code == 200
+    assert served.ask(served.ann)
+    # A rater's link is none of theirs.
+    rater = next(link for link in served.site.access.working(1) if link.rater == "bob")
+    refused = served.client.delete(f"/api/v1/owner-links/{rater.id}", headers={"Authorization": f"Bearer {new}"})
+    assert refused.status_code == 422
+    served.client.cookies.set("onebit_owner", new)
+    page = served.client.get("/links")
+    assert "eve again" in page.text
+    assert "(yours)" in page.text
+
+
+def test_a_link_is_replaced_for_the_same_rater(served: Served) -> None:
+    access = served.site.access
+    link = access.find(served.ann)
+    new, token = access.rotate(link.id)
+    assert (new.kind, new.study_id, new.rater) == (link.kind, link.study_id, link.rater)
+    assert served.post("ask", served.ann, n=1).status_code == 401
+    assert served.ask(token)
+    with pytest.raises(InvalidInputError, match="revoked before"):
+        access.rotate(link.id)
+
+
+def test_setting_the_clock_ends_no_link(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> datetime:  # type: ignore[override]
+            return datetime.now(tz) + timedelta(days=40)
+
+    assert served.ask(served.ann)
+    monkeypatch.setattr("onebit.web.access.datetime", Later)
+    assert served.ask(served.ann)
+    assert served.get("studies", served.owner).status_code == 200

@@ -126,7 +126,7 @@ def test_what_cannot_be_is_refused_at_its_field(
 ) -> None:
     nothing = [""] * PREDICTIONS.shape[1]
     write_table(tmp_path / "new.csv", known=known_labels(20), empty=nothing, other=[*nothing[1:], "nonsense"])
-    (tmp_path / "not a table.csv").write_text("a;b\n1;2\n")
+    (tmp_path / "not a table.csv").write_text("a b\n1 2\n")
     body = {key: value for key, value in {**COLUMNS, **chosen}.items() if value is not None}
     # Columns that are neither models nor named would be taken for models.
     body["show"] = [*body.get("show", []), *({"empty", "other"} - {body.get("gold"), body.get("image")})]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.web.served import LABELS, Served, bearer, write_table
+from tests.unit.web.served import LABELS, Served, bearer, known_labels, write_table
 
 from onebit.records import TrainingSpec
 from onebit.study.opening import load_study
@@ -34,6 +34,30 @@ def test_from_an_upload_to_a_study(served: Served, tmp_path: Path) -> None:
     again = served.post("studies", served.owner, name="second", **body)
     assert again.status_code == 422
     assert "already" in again.json()["error"]
+
+
+def test_a_log_says_which_columns_are_no_models(served: Served, tmp_path: Path) -> None:
+    log = Path(__file__).parents[2] / "fixtures" / "logs" / "every_eval_ever.jsonl"
+    (tmp_path / "log.jsonl").write_bytes(log.read_bytes())
+    told = served.post("columns", served.owner, path="log.jsonl").json()
+    assert set(told["columns"]) - set(told["of_no_model"]) == {"mock/careful", "mock/hasty"}
+    assert served.post("columns", served.owner, path="table.csv").json()["of_no_model"] == []
+
+
+def test_a_judge_is_named_by_its_columns_and_no_file_is_read_for_it(served: Served, tmp_path: Path) -> None:
+    scores: dict[str, Any] = {f"judge model {h}": ["0.5"] * 300 for h in range(8)}
+    (tmp_path / "scores.csv").write_text("id,model 0\nm0,0.5\n")
+    told = upload(served, write_table(tmp_path / "new.csv", **scores, said=known_labels(300)).read_bytes()).json()
+    body = {"upload": told["upload"], "id": "id", "show": ["text"], "eps": 0.1, "protocol": "one-shot"}
+    for judge, other in (("judge *", ["said"]), ("said", list(scores))):
+        made = {**body, "show": ["text", *other], "judge": judge}
+        assert served.post("plan", served.owner, **made).json()["models"] == 8
+        served.post("studies", served.owner, name=judge, **made).raise_for_status()
+        with load_study(judge, storage=served.site.storage, read_only=True) as study:
+            assert study.kind.needs_verdicts
+    refused = served.post("plan", served.owner, **body, judge=str(tmp_path / "scores.csv"))
+    assert (refused.status_code, refused.json()["field"]) == (422, "judge")
+    assert "there is no column" in refused.json()["error"]
 
 
 def test_a_study_that_trains_a_classifier(served: Served) -> None:
@@ -86,7 +110,7 @@ def test_uploads_have_a_limit_and_leave_nothing_behind(served: Served, monkeypat
     )
     assert response.status_code == 413
     assert upload(served, b"x", name="table.exe").status_code == 422
-    assert upload(served, b"not parquet", name="t.parquet").status_code == 422
+    assert upload(served, b"PAR1 no parquet", name="t.parquet").status_code == 422
     assert len(list(served.site.uploads.iterdir())) == 1
     assert served.client.post("/api/v1/tables?name=t.csv", headers=bearer(served.ann)).status_code == 403
 
@@ -122,8 +146,8 @@ def test_jsonl_becomes_a_study(served: Served) -> None:
     [
         ("t.csv", b"", "the table is empty; it must hold a table of predictions"),
         ("t.csv", b"a,\xff\n", "the table, line 1: the column names are not UTF-8; save the file as UTF-8"),
-        ("t.parquet", b"no table", "the table cannot be read as Parquet"),
-        ("t.jsonl", b"[1]\n", "the table, line 1: every line must be one JSON object, in UTF-8"),
+        ("t.parquet", b"PAR1 no table", "the table cannot be read as Parquet"),
+        ("t.jsonl", b"[1]\n", "the table, record 1 is no object with keys; it must be an array"),
     ],
 )
 def test_an_upload_that_is_no_table_is_refused_at_once(served: Served, name: str, content: bytes, says: str) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.unit.web.served import Served, bearer, right_answer
+from tests.unit.web.served import PREDICTIONS, TRUTH, Served, bearer, make_study, right_answer
 
 Serving = Callable[..., Served]
 
@@ -52,7 +52,22 @@ def test_the_dashboard_says_what_the_study_shows(serving: Serving) -> None:
     assert "certified" in page
     assert "percentage points" in page or "none of the 8 models is accepted more often" in page
     assert page.count('<svg class="chart"') == 2
+    assert "report card" not in page
     assert served.client.get("/studies/7").status_code == 404
+
+
+def test_the_dashboard_has_the_report_card_of_a_judge(serving: Serving) -> None:
+    """Without styles within the page, which its policy does not allow."""
+    served = serving(protocol="follow-up", judge=(PREDICTIONS == TRUTH).astype(float))
+    served.client.get(f"/o/{served.owner}")
+    assert "No question about an output that it scores" in served.client.get("/studies/1").text
+    answer_some(served, 40)
+    page = served.client.get("/studies/1").text
+    assert "It agreed with the raters in 100%" in page
+    assert page.count('<svg class="interval"') == 2
+    assert "style=" not in page
+    told = served.get("studies/1", served.owner).json()
+    assert told["report"]["judge"]["agreement"]["n_yes"] == 40
 
 
 def test_links_are_made_listed_and_told_once(served: Served) -> None:
@@ -113,6 +128,47 @@ def test_a_study_that_is_open_elsewhere_says_so(served: Served) -> None:
 
     with load_study("intents", storage=served.site.storage):
         response = served.post("ask", served.ann, n=1)
-        assert response.status_code == 409
+        # Not a conflict: the page keeps its answers, and tries again.
+        assert response.status_code == 503
         assert "open elsewhere" in response.json()["error"]
     assert served.ask(served.ann)
+
+
+def test_a_study_is_deleted_by_its_name_with_its_links(served: Served) -> None:
+    answer_some(served, 3)
+    refused = served.post("studies/1/delete", served.owner, name="intent")
+    assert refused.status_code == 422
+    assert "nothing was deleted" in refused.json()["error"]
+    assert served.ask(served.ann)
+    assert served.post("studies/1/delete", served.ann, name="intents").status_code == 403
+    assert served.post("studies/1/delete", served.owner, name="intents").json() == {"deleted": "intents"}
+    assert served.site.entries() == []
+    assert served.post("ask", served.ann, n=1).status_code == 401
+    assert served.get("studies/1", served.owner).status_code == 404
+
+
+def test_the_list_has_the_state_and_the_progress_of_every_study(serving: Serving, tmp_path: Path) -> None:
+    served = serving()
+    make_study(served.site.storage, tmp_path, name="second")
+    served.client.get(f"/o/{served.owner}")
+    assert served.client.get("/").text.count(">opening</span>") == 2
+    served.site.open_all()
+    answer_some(served, 1)
+    page = served.client.get("/").text
+    assert "1 answer</p>" in page
+    assert "0 answers, just begun</p>" in page
+    served.site.access.pause(2, True)
+    page = served.client.get("/").text
+    assert page.count('<span class="badge running">running</span>') == 1
+    assert page.count('<span class="badge paused">paused</span>') == 1
+
+
+def test_nobody_leads_before_the_first_answer(served: Served) -> None:
+    served.client.get(f"/o/{served.owner}")
+    page = served.client.get("/studies/1").text
+    assert "nothing is known about the 8 models" in page
+    assert "<h1" not in page
+    assert "leads" not in page
+    answer_some(served, 1)
+    page = served.client.get("/studies/1").text
+    assert "It leads after 1 yes/no answer; so few" in page

@@ -57,7 +57,7 @@ def test_nobody_is_given_questions_ahead_while_others_wait(served: Served) -> No
 def test_what_a_rater_sees(served: Served) -> None:
     (question,) = served.ask(served.ann)
     item = int(question["item"]["id"].removeprefix("m"))
-    assert question["item"]["columns"] == [{"name": "text", "text": f"message {item}"}]
+    assert question["item"]["columns"] == [{"name": "text", "text": f"message {item}", "html": None}]
     assert question["label"]["name"] in LABELS
     assert "propensity" not in str(question)
 
@@ -162,10 +162,38 @@ def test_the_label_that_was_seen_is_compared_too(served: Served) -> None:
     assert served.tell_seen(served.ann, question, "yes").status_code == 200
 
 
+def test_a_long_output_is_a_text_to_read_and_not_the_name_of_a_label(serving: Serving) -> None:
+    labels = (*LABELS[:-1], "Dear customer,\n**your bag** is here. <b>Now</b>")
+    served = serving(labels=labels, markdown=True)
+    seen: dict[str, tuple[bool, str | None]] = {}
+    while len(seen) < len(labels):
+        (question,) = served.ask(served.ann)
+        label = question["label"]
+        seen[label["name"]] = (label["is_text"], label["html"])
+        served.tell(served.ann, question, right_answer(question, labels))
+    assert seen.pop(labels[-1]) == (True, MARKED)
+    assert set(seen.values()) == {(False, None)}
+
+
+MARKED = "<p>Dear customer,<br />\n<strong>your bag</strong> is here. &lt;b&gt;Now&lt;/b&gt;</p>\n"
+
+
+def test_a_rater_is_told_how_many_answers_are_the_raters_own(served: Served) -> None:
+    def own(token: str) -> int:
+        return int(served.get("progress", token).json()["progress"]["own"])
+
+    for n in range(3):
+        (question,) = served.ask(served.ann)
+        assert own(served.ann) == n
+        served.tell(served.ann, question, "yes")
+    served.post("undo", served.ann, question=question["question"])
+    assert (own(served.ann), own(served.bob)) == (2, 0)
+
+
 def test_progress_in_words() -> None:
     assert in_words("asking", 0, None) == "just begun"
-    assert in_words("asking", 12, None) == "too early for an estimate"
-    assert in_words("asking", 12, (1200, 1234, 1500)) == "about 1,200 answers to go"
+    assert in_words("asking", 12, None) == ""
+    assert in_words("asking", 12, (1200, 1234, 1500)) == "about 1,200 to go"
     assert in_words("asking", 12, (0, 4, 9)) == "nearly there"
     assert in_words("waiting", 12, None) == "waiting for others to answer"
 
@@ -173,3 +201,11 @@ def test_progress_in_words() -> None:
 def test_progress_is_told_without_asking(served: Served) -> None:
     told = served.get("progress", served.ann).json()
     assert (told["study"], told["state"], told["progress"]["answers"]) == ("intents", "asking", 0)
+
+
+def test_every_output_of_a_panel_is_a_text_to_read(serving: Serving) -> None:
+    served = serving(protocol="panel", markdown=True)
+    questions = served.ask(served.ann, n=3)
+    assert len({question["item"]["id"] for question in questions}) < len(questions)
+    assert all(question["label"]["is_text"] for question in questions)
+    assert all(question["label"]["html"].startswith("<p>") for question in questions)

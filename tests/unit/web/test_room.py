@@ -5,10 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
+import pytest
 from tests.unit.web.served import Served, right_answer
 
 from onebit.records import Closing
+from onebit.study.study import Offer
 
 Serving = Callable[..., Served]
 #: Seconds in which a thread of the server has surely done what it should.
@@ -72,3 +75,30 @@ def test_closing_waits_for_who_looks_at_the_study(served: Served) -> None:
     assert not closing.is_alive()
     room._overview_of_late()
     assert "looking at a study" not in {thread.name for thread in threading.enumerate()}
+
+
+@dataclass
+class OneAfterTheOther:
+    """A study that gives out what it has in this order: questions about these items."""
+
+    items: list[int]
+    n_asked: list[int] = field(default_factory=list)
+
+    def ask_several(self, rater: str, n: int) -> tuple[Offer, ...]:
+        self.n_asked.append(n)
+        return tuple(Offer(number, item, 0, rater) for number, item in enumerate(self.items[:n]))
+
+
+@pytest.mark.parametrize(
+    ("items", "n_given"),
+    [([7] * 4 + [8] * 4, 6), ([7] * 9, 9), ([7, 8, 8, 8, 8], 3), ([7] * 200, 40)],
+    ids=["until another item comes", "all there are", "no more than asked for", "at most 40"],
+)
+def test_all_outputs_of_an_item_are_given_together(served: Served, items: list[int], n_given: int) -> None:
+    room, study = served.site.room(1), OneAfterTheOther(items)
+    room.study, served_study = study, room.study  # type: ignore[assignment]
+    try:
+        assert len(room.hand("ann", 3, paused=False, together=True).offers) == n_given
+        assert len(room.hand("ann", 3, paused=False).offers) == 3
+    finally:
+        room.study = served_study

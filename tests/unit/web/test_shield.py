@@ -14,8 +14,8 @@ from tests.unit.web.served import PREDICTIONS, Served, bearer
 from onebit.study.opening import create_study
 from onebit.tables.record import make_table
 from onebit.web.app import make_app
-from onebit.web.constants import MOST_BODY, MOST_FAILURES, WITHIN
-from onebit.web.limits import Failures, TooManyFailuresError
+from onebit.web.constants import MOST_BODY, MOST_FAILURES, MOST_REQUESTS, REQUESTS_A_SECOND, WITHIN
+from onebit.web.limits import Failures, Pace, TooManyError
 from onebit.web.site import Site
 
 #: Texts that would run, or break out of where they are put, if anything were not escaped.
@@ -124,6 +124,9 @@ def test_pictures_come_from_below_their_folder_only(
     response = client.get(asked["item"]["image"])
     assert (response.content, response.headers["content-type"]) == (b"\x89PNG picture", "image/png")
     assert "sandbox" in response.headers["content-security-policy"]
+    # Nobody sees pictures of what others are asked.
+    bob = site.access.make("rater", 1, "bob")[1]
+    assert client.get(asked["item"]["image"].replace(token, bob)).status_code == 404
     # A link put there later leads out, and is not followed.
     (pictures / "3.png").unlink()
     (pictures / "3.png").symlink_to(tmp_path / "secret.png")
@@ -137,25 +140,40 @@ def test_pictures_come_from_below_their_folder_only(
 
 
 def test_wrong_tokens_are_counted_and_working_ones_get_in_all_the_same(served: Served) -> None:
-    served.ask(served.ann)
     codes = [served.post("ask", f"wrong{k}", n=1).status_code for k in range(MOST_FAILURES + 1)]
     assert codes == [401] * MOST_FAILURES + [429]
     assert served.client.get("/r/guess").status_code == 429
-    assert served.post("ask", served.bob, n=1).status_code == 429  # not known yet, so not looked up now
-    assert served.ask(served.ann)
+    # Also those who come for the first time, the owner among them.
+    assert served.ask(served.bob)
+    assert served.get("studies", served.owner).status_code == 200
+    assert served.client.get(f"/r/{served.ann}").status_code == 200
 
 
 def test_failures_are_forgotten_after_a_while() -> None:
     now = 0.0
     failures = Failures(lambda: now)
     for _ in range(MOST_FAILURES):
-        failures.check("here")
         failures.note("here")
-    with pytest.raises(TooManyFailuresError):
-        failures.check("here")
-    failures.check("elsewhere")
+    with pytest.raises(TooManyError):
+        failures.note("here")
+    failures.note("elsewhere")
     now = WITHIN
-    failures.check("here")
+    failures.note("here")
+
+
+def test_a_link_has_room_for_many_requests_and_not_for_any_number() -> None:
+    now = 0.0
+    pace = Pace(lambda: now)
+    for _ in range(MOST_REQUESTS):
+        pace.take(1)
+    with pytest.raises(TooManyError, match="by this link"):
+        pace.take(1)
+    pace.take(2)
+    now = 1.0
+    for _ in range(int(REQUESTS_A_SECOND)):
+        pace.take(1)
+    with pytest.raises(TooManyError):
+        pace.take(1)
 
 
 def test_large_and_broken_bodies_are_refused(served: Served) -> None:

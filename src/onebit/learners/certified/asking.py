@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import deque
 
 import numpy as np
@@ -13,11 +14,48 @@ from onebit.learners.certified.protocols import Ask, Given, OneQuestion, Script,
 from onebit.records import Question
 
 
-class Asking:
-    """An epoch under way, and its questions; rounds are numbered by their place in the epoch."""
+class Asking(ABC):
+    """The questions of an epoch under way, the epoch with this ``number``."""
+
+    number: int
+
+    @property
+    @abstractmethod
+    def n_ready(self) -> int:
+        """How many questions can be asked now."""
+
+    @property
+    @abstractmethod
+    def n_unsettled(self) -> int:
+        """Of how many things the epoch is still to hear; at 0 it is over."""
+
+    @property
+    @abstractmethod
+    def questions(self) -> list[int]:
+        """The numbers of the questions asked so far."""
+
+    @abstractmethod
+    def next(self, number: int) -> Question:
+        """The next question, with that number."""
+
+    @abstractmethod
+    def tell(self, question: Question, answer: Given) -> None:
+        """A question of the epoch has its answer."""
+
+    @abstractmethod
+    def check_may_untell(self, question_id: int) -> None:
+        """UnknownQuestionError if something was asked on the strength of this answer."""
+
+    @abstractmethod
+    def untell(self, question_id: int) -> None:
+        """The question is open again."""
+
+
+class RoundQuestions(Asking):
+    """Questions about rounds, which are numbered by their place in the epoch."""
 
     def __init__(self, epoch: Epoch) -> None:
-        self.epoch = epoch
+        self.epoch, self.number = epoch, epoch.number
         #: Rounds whose next question can be asked.
         self.ready: deque[int] = deque()
         #: What is asked in each round, and what was answered.
@@ -29,8 +67,15 @@ class Asking:
         self._last_asked: dict[int, int] = {}
 
     @property
+    def n_ready(self) -> int:
+        return len(self.ready)
+
+    @property
+    def n_unsettled(self) -> int:
+        return self.epoch.unsettled
+
+    @property
     def questions(self) -> list[int]:
-        """The numbers of the questions asked so far."""
         return list(self._places_of)
 
     def add(self, place: int, script: Script) -> None:
@@ -47,7 +92,6 @@ class Asking:
         self._scripts[place], self._answers[place] = script, []
 
     def next(self, number: int) -> Question:
-        """The next question, with that number."""
         epoch, place = self.epoch, self.ready.popleft()
         step = self._scripts[place].step(self._answers[place])
         label = step.label if isinstance(step, Ask) else None
@@ -65,14 +109,12 @@ class Asking:
                 self.epoch.settle(place, step)
 
     def check_may_untell(self, question_id: int) -> None:
-        """UnknownQuestionError if the next label was asked on the strength of this answer."""
         if any(self._last_asked[place] != question_id for place in self._places_of[question_id]):
             raise UnknownQuestionError(
                 f"the next label was already asked about the item of question {question_id}; its answer stands"
             )
 
     def untell(self, question_id: int) -> None:
-        """The question is open again."""
         for place in self._places_of[question_id]:
             self._answers[place].pop()
             if self.epoch.is_settled[place]:
@@ -81,11 +123,11 @@ class Asking:
                 self.ready.remove(place)
 
 
-def one_question_each(number: int, drawn: Drawn, one_shot: OneShot) -> Asking:
+def one_question_each(number: int, drawn: Drawn, one_shot: OneShot) -> RoundQuestions:
     """One-shot. Rounds that drew the same item and label share a question: nothing is asked twice."""
     costs = np.zeros(drawn.items.size, dtype=np.bool_)
     costs[one_shot.places] = one_shot.asked >= 0
-    asking = Asking(Epoch(number, drawn, costs, one_shot))
+    asking = RoundQuestions(Epoch(number, drawn, costs, one_shot))
     asking.epoch.propensity[one_shot.places] = one_shot.propensity
     first_with: dict[tuple[int, int], int] = {}
     for place, label in zip(one_shot.places.tolist(), one_shot.label.tolist(), strict=True):
@@ -99,23 +141,23 @@ def one_question_each(number: int, drawn: Drawn, one_shot: OneShot) -> Asking:
     return asking
 
 
-def labels_themselves(number: int, drawn: Drawn, survivors: Ints, passive: bool) -> Asking:
+def labels_themselves(number: int, drawn: Drawn, survivors: Ints, passive: bool) -> RoundQuestions:
     """The label itself is asked for; ``passive``: also where survivors agree."""
     costs = np.ones(drawn.items.size, dtype=np.bool_) if passive else contested(drawn.said[survivors])
-    asking = Asking(Epoch(number, drawn, costs, None))
+    asking = RoundQuestions(Epoch(number, drawn, costs, None))
     for place in np.flatnonzero(costs).tolist():
         asking.add(place, TheLabelItself())
     return asking
 
 
-def until_a_yes(number: int, drawn: Drawn, of: Choices, checks: Floats, n_labels: int | None) -> Asking:
+def until_a_yes(number: int, drawn: Drawn, of: Choices, checks: Floats, n_labels: int | None) -> RoundQuestions:
     """Follow-up. ``checks`` (m,) has the uniform number of each round that is checked, NaN for the others.
 
     ``n_labels`` is given where the labels are exhaustive.
     """
     costs = np.zeros(drawn.items.size, dtype=np.bool_)
     costs[of.places] = True
-    asking = Asking(Epoch(number, drawn, costs, None, of))
+    asking = RoundQuestions(Epoch(number, drawn, costs, None, of))
     label, first = of.outputs.label[of.in_order()], of.outputs.first
     for i, place in enumerate(of.places.tolist()):
         check = None if np.isnan(checks[place]) else float(checks[place])

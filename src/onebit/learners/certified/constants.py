@@ -11,6 +11,12 @@ from __future__ import annotations
 #: An epoch has this share of the rounds so far, and at least so many; exact rounds, which say more, may be fewer.
 EPOCH_SHARE = 0.03
 MIN_ROUNDS, MIN_EXACT_ROUNDS = 64, 8
+#: Where several raters answer at once, each waits about once per epoch for the slowest, so an epoch has about so many
+#: questions for each of them: one key in so many is followed by a wait. Origin: the target is one in ten at most.
+QUESTIONS_PER_RATER = 16
+#: ... but at most so many times the rounds so far, and this share of those that seem to be needed still: what is asked
+#: in vain costs answers, and so does a law that is not renewed. Origin: benchmarks/at_once.py.
+MOST_GROWTH, NEEDED_SHARE = 4.0, 0.5
 
 #: Follow-up checks its first so many rounds in which survivors give two labels or more, and then this share of them:
 #: 30 checks find gross violations (docs/certificate.md, step 10) for about 4% more answers.
@@ -31,6 +37,10 @@ LEAST_GUESS, MOST_GUESS, MOST_TOGETHER = 0.005, 0.97, 0.98
 #: Before the first answer: the coefficients of 1, of the log-odds of a label's share and of the highest share, and of
 #: "the leader says so". Fits gave (-0.8, 1.5, -0.6, 3.6) on letter and (-1.0, 0.7, -0.1, 1.1) on ImageNetV2.
 PRIOR_COEFFICIENTS = (-0.9, 1.0, -0.3, 1.8)
+#: That of the log-odds of a judge's score, where there is a judge: nothing is known of it before the first answer.
+PRIOR_OF_JUDGE = 0.0
+#: Added to a judge's score and to its complement, as SHARE_MARGIN is to a share: a score of 1 is no certainty.
+JUDGE_MARGIN = 0.05
 #: How firmly a coefficient is held at its prior: as by a variance of 1 / PRIOR_WEIGHT.
 PRIOR_WEIGHT = 4.0
 #: Answers with which a model is fitted at most, the latest; and Newton steps, which end sooner as a rule.
@@ -56,6 +66,13 @@ LEAST_VARIANCE = 0.02
 LEAST_NEED = 0.05
 #: Standard errors by which a rival's lag is taken to be smaller than it seems, where needs are estimated.
 TOO_LOW = 0.5
+
+# ---- panels
+
+#: How much of the judge's scores is taken off the verdicts, and the share of the wealth that is bet so; the rest is bet
+#: on the verdicts as they are, so a judge that is wrong costs at most log(1 / (1 - JUDGE_SHARE)) of the log-wealth.
+#: Chosen on Natural Questions (docs/judges.md): .33 and .6 of the wealth, and two or three weights, differed little.
+JUDGE_WEIGHT, JUDGE_SHARE = 0.7, 0.4
 
 # ---- what is told
 

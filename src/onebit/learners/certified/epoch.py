@@ -18,12 +18,14 @@ from onebit.records import Answer
 class Drawn:
     """The rounds of an epoch: items (m,) in the order drawn, and what the N hypotheses say there (N, m).
 
-    ``n_left`` is the number of items that the first was drawn from, where draws are without replacement.
+    ``n_left`` is the number of items that the first was drawn from, where draws are without replacement. ``judged``
+    (N, m) is what a judge says of it, as log-odds, where there is a judge.
     """
 
     items: Ints
     said: Predictions
     n_left: int = 0
+    judged: Floats | None = None
 
 
 class KnownAnswers:
@@ -87,9 +89,16 @@ class Choices:
                 for output in range(self.outputs.first[i], self.outputs.first[i + 1]):
                     if (label := int(self.outputs.label[output])) in answers:
                         self.unknown[output], self.is_right[output] = False, answers[label]
-        self._features = guess.features(self.outputs, self._said, leader, self.unknown)
+        judged = None if drawn.judged is None else self._of_outputs(drawn.judged[np.ix_(survivors, self.places)])
+        self._features = guess.features(self.outputs, self._said, leader, self.unknown, judged)
         # Where a right label is known, the others are hardly right as well.
         self.guess = np.where(settled[self.outputs.example], 0.0, guess.of(self._features, self.outputs, self.unknown))
+
+    def _of_outputs(self, value: Floats) -> Floats:
+        """The values of the outputs, from those (V, m) of who gives them, which are equal where the outputs are."""
+        of_outputs = np.zeros(self.outputs.label.size)
+        of_outputs[self.outputs.code + self.outputs.first[:-1]] = value
+        return of_outputs
 
     def found(self, outputs: Ints, right: Bools) -> Found:
         """That these ``outputs`` (m,) are right or not."""

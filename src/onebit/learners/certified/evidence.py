@@ -22,7 +22,7 @@ from onebit.learners.items import ItemSource
 
 
 class Evidence(ABC):
-    """Draws rounds and keeps the wealth of all pairs, and an estimate of each hypothesis' accuracy."""
+    """The wealth of all pairs, and an estimate of each hypothesis' accuracy: what a standing follows from."""
 
     wealth: Wealth
     #: n_rounds times the estimated accuracy, up to what is the same for all; shape (N,).
@@ -31,14 +31,6 @@ class Evidence(ABC):
     @abstractmethod
     def look(self) -> Predictions:
         """What the hypotheses say on examples that can be looked at before any is drawn; shape (N, m)."""
-
-    @abstractmethod
-    def draw(self, survivors: Ints, uniform: Floats) -> Drawn:
-        """Rounds for an epoch, one for each number of ``uniform``; fewer where examples run out."""
-
-    @abstractmethod
-    def add(self, epoch: Epoch, survivors: Ints) -> None:
-        """Take in the settled rounds of an epoch, in the order drawn."""
 
     @abstractmethod
     def frozen(self) -> Evidence:
@@ -52,12 +44,24 @@ class Evidence(ABC):
         """How many items are left to draw from, where each is drawn once; at 0 all differences are known exactly."""
         return None
 
+
+class DrawnEvidence(Evidence):
+    """Evidence that draws the rounds of an epoch by itself."""
+
+    @abstractmethod
+    def draw(self, survivors: Ints, uniform: Floats) -> Drawn:
+        """Rounds for an epoch, one for each number of ``uniform``; fewer where examples run out."""
+
+    @abstractmethod
+    def add(self, epoch: Epoch, survivors: Ints) -> None:
+        """Take in the settled rounds of an epoch, in the order drawn."""
+
     def n_unseen(self, n_rounds: int) -> int | None:
         """How many examples come after ``n_rounds`` rounds; None where there is no end to them, or it is unknown."""
         return None
 
 
-class IndependentEvidence(Evidence):
+class IndependentEvidence(DrawnEvidence):
     """Independent draws from a stream, or with replacement from a pool on which hypotheses say ``pool_said``.
 
     ``slack`` is that of the wealth.
@@ -127,7 +131,7 @@ class IndependentEvidence(Evidence):
         return self._wealth.moments(leader)
 
 
-class PoolEvidence(Evidence):
+class PoolEvidence(DrawnEvidence):
     """Items of a pool, on which hypotheses say ``said`` (N, n), without replacement and seen exactly.
 
     Only items on which survivors differ are drawn, unless ``passive``.

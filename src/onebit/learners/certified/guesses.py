@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 from scipy.special import expit
 
+from onebit.errors import InvalidInputError
 from onebit.learners.certified import constants
 from onebit.learners.certified.outputs import Bools, Floats, Outputs, Predictions
 
@@ -26,21 +27,29 @@ class Guess:
     trust: Floats
     coefficients: Floats
 
-    def features(self, outputs: Outputs, said: Predictions, leader: int, unknown: Bools) -> Floats:
-        """1; log-odds of the output's share of the trust; of the highest at the example; [the leader says so].
+    def features(
+        self, outputs: Outputs, said: Predictions, leader: int, unknown: Bools, judged: Floats | None = None
+    ) -> Floats:
+        """1; log-odds of the output's share of the trust; of the highest at the example; [the leader says so]; judge.
 
-        ``said`` (N, m) is what all models say at the examples of ``outputs``, ``leader`` a row of the outputs. Shape
-        (n_outputs, n_features).
+        ``said`` (N, m) is what all models say at the examples of ``outputs``, ``leader`` a row of the outputs. The last
+        is ``judged`` (n_outputs,), the log-odds of a judge's score, where there is a judge. (n_outputs, n_features).
         """
         share = _shares(outputs.first, outputs.label, unknown, said, self.trust)
         highest = np.zeros(outputs.first.size - 1)
         np.maximum.at(highest, outputs.example, share)
         of_leader = np.zeros(share.size)
         of_leader[outputs.code[leader] + outputs.first[:-1]] = 1.0
-        return np.stack([np.ones(share.size), _log_odds(share), _log_odds(highest)[outputs.example], of_leader], axis=1)
+        columns = [np.ones(share.size), _log_odds(share), _log_odds(highest)[outputs.example], of_leader]
+        return np.stack(columns if judged is None else [*columns, judged], axis=1)
 
     def of(self, features: Floats, outputs: Outputs, unknown: Bools) -> Floats:
         """How likely each ``unknown`` output is right, by its features; 0 for the others."""
+        if features.shape[1] != self.coefficients.size:
+            raise InvalidInputError(
+                f"a guess has {self.coefficients.size} coefficients, and there are {features.shape[1]} features; a log "
+                "is replayed with the judge that it began with"
+            )
         score = features @ self.coefficients
         guess = np.where(unknown, expit(score).clip(constants.LEAST_GUESS, constants.MOST_GUESS), 0.0)
         together = outputs.per_example(guess)[outputs.example]
@@ -84,10 +93,12 @@ class Experience:
     """What was answered so far, as far as guesses learn from it.
 
     ``agreement`` (N,) says how often each model agrees with the vote: it stands in while few labels are confirmed.
+    ``has_judge``: the last feature is a judge's.
     """
 
-    def __init__(self, agreement: Floats) -> None:
+    def __init__(self, agreement: Floats, has_judge: bool = False) -> None:
         self._agreement = agreement
+        self._prior = np.array((*constants.PRIOR_COEFFICIENTS, *[constants.PRIOR_OF_JUDGE] * has_judge))
         self._n_confirmed = 0
         #: Of the labels confirmed, how many each model gave.
         self._n_given = np.zeros(agreement.size)
@@ -109,11 +120,11 @@ class Experience:
         # One half of a vote for and against keeps the odds finite.
         rate = (self._n_given + n * self._agreement + 0.5) / (self._n_confirmed + n + 1)
         trust = np.maximum(np.log(rate / (1 - rate)) + constants.TRUST_SHIFT, constants.LEAST_TRUST)
-        prior = np.array(constants.PRIOR_COEFFICIENTS)
+        fitted = self._prior
         if self._latest:
             features = np.concatenate([features for features, _ in self._latest])
-            prior = logistic(features, np.concatenate([right for _, right in self._latest]), prior)
-        return Guess(trust.round(constants.DECIMALS), prior.round(constants.DECIMALS))
+            fitted = logistic(features, np.concatenate([right for _, right in self._latest]), self._prior)
+        return Guess(trust.round(constants.DECIMALS), fitted.round(constants.DECIMALS))
 
 
 def logistic(features: Floats, right: Bools, prior: Floats) -> Floats:

@@ -6,6 +6,7 @@ is drawn. It decides how soon a run ends, never whether what it says is right.
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass
 
@@ -74,6 +75,15 @@ def needed_rounds(standing: Standing, n_rounds: int, eps: float) -> Floats:
     missing = np.maximum(standing.threshold[standing.leader] - standing.log_wealth(eps, keep=True)[survivors], 0)
     needed: Floats = np.where(survivors == standing.leader, 0.0, missing * 2 * V / (eps + lag) ** 2)
     return needed
+
+
+def rounds_for(n_raters: int, questions_per_round: float, n_rounds: int, needed: Floats) -> int:
+    """Rounds in which so many raters who answer at once seldom wait; fewer where too little is known to ask so much.
+
+    There were ``n_rounds`` so far, and ``needed`` is that of ``needed_rounds``.
+    """
+    wanted = constants.QUESTIONS_PER_RATER * n_raters / questions_per_round
+    return math.ceil(min(wanted, constants.MOST_GROWTH * n_rounds, constants.NEEDED_SHARE * float(needed.max())))
 
 
 def row_of_leader(standing: Standing) -> int:

@@ -15,7 +15,7 @@ import numpy as np
 from onebit.estimate.delta import failure_per_leader
 from onebit.learners.certified import constants
 from onebit.learners.certified.evidence import Evidence
-from onebit.learners.certified.outputs import Bools, Floats, plurality
+from onebit.learners.certified.outputs import Bools, Floats, Ints, plurality
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,17 +33,20 @@ class Known:
 class Standing:
     """The leader, the survivors and the certified eps. Rows count the distinct hypotheses.
 
-    With raters who err, ``transfer`` is the least that a gap in yes-rates can be of the gap in accuracy.
+    With raters who err, ``transfer`` is the least that a gap in yes-rates can be of the gap in accuracy. ``failure``
+    (N,) is what of delta each may use up as the leader; without it, that goes by a vote.
     """
 
-    def __init__(self, evidence: Evidence, *, eps: float, delta: float, transfer: float = 1.0) -> None:
+    def __init__(
+        self, evidence: Evidence, *, eps: float, delta: float, transfer: float = 1.0, failure: Floats | None = None
+    ) -> None:
         self._evidence, self._transfer = evidence, transfer
         #: What the hypotheses say on the examples of the vote, (N, m).
         self.looked_at = evidence.look()
         #: With the vote; it decides about shares of delta.
         self.agreement = agreement = (self.looked_at == plurality(self.looked_at)).sum(axis=1)
         #: The log-wealth that shows something against each leader.
-        self.threshold = -np.log(failure_per_leader(agreement, delta))
+        self.threshold = -np.log(failure_per_leader(agreement, delta) if failure is None else failure)
         self.survivors = np.arange(agreement.size)
         self.leader = int(np.argmax(agreement))
         #: Whether nothing is left to be found out.
@@ -143,6 +146,12 @@ class Standing:
         """Whether it is shown for all survivors; the leader is not ahead of itself."""
         rivals = self.survivors[self.survivors != self.leader]
         return bool(self._shown(c, keep)[rivals].all())
+
+    def not_shown(self, c: float) -> Ints:
+        """The rivals of the leader that may be ahead of it by c or more."""
+        rivals = self.survivors[self.survivors != self.leader]
+        not_shown: Ints = rivals[~self._shown(c)[rivals]]
+        return not_shown
 
     def ahead_at_most(self) -> Floats:
         """For each survivor: if it is the best, it is ahead of the leader by at most this. 0 for the leader.

@@ -23,8 +23,8 @@ from onebit.records import RunStatus
 from onebit.report.record import Report
 from onebit.study.about import About
 from onebit.study.quality import RaterQuality
-from onebit.study.view import Seen
-from onebit.verify.certificate import Verdict
+from onebit.study.view import NO_VERDICTS, Seen, Verdicts
+from onebit.verify.audit import Verdict
 
 if TYPE_CHECKING:
     from onebit.classifier import YesNoClassifier
@@ -32,12 +32,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """What is known of every study: its raters, how many questions are open, and where its log ends."""
+    """What is known of every study: its raters, how many questions are open, where its log ends, and verdicts.
+
+    The verdicts are there where the kind needs them.
+    """
 
     name: str
     n_open: int
     raters: tuple[RaterQuality, ...]
     head: Head
+    verdicts: Verdicts = NO_VERDICTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,6 +115,8 @@ class Kind(ABC):
 
     #: What templates and the log call the kind.
     name: str
+    #: Whether what raters said of each output is told besides.
+    needs_verdicts: bool = False
     learner: Learner[Any]
 
     def __init__(self, study: str, created: Created, about: About, truth: NDArray[np.int64] | None) -> None:

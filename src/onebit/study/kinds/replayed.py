@@ -15,7 +15,7 @@ from onebit.log.fold import Course
 from onebit.log.recorder import replay
 from onebit.study.constants import CLOSE, TOLD_TO
 from onebit.study.kinds.selection.selectors import Selected
-from onebit.verify.certificate import Verdict
+from onebit.verify.audit import Verdict
 from onebit.verify.certificate import verify as verify_certificate
 
 
@@ -59,6 +59,7 @@ def prove_selection(
         course.answers,
         course.closings,
         progress,
+        selection.judge,
     )
     problems = [*verdict.problems, *(_disagreements(verdict, result) if verdict.ok else ())]
     return Replayed(problems, course, result, verdict)

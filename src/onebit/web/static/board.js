@@ -91,6 +91,15 @@ live.addEventListener("click", (event) => {
   });
 });
 
+element("delete").addEventListener("click", ({ currentTarget: { dataset: { name } } }) => {
+  const typed = prompt(`This deletes the study with all its answers and links for good. Type its name to do so: ${name}`);
+  if (typed === null) return;
+  attempt(async () => {
+    await send("POST", `${api}/delete`, { name: typed });
+    location.assign("/");
+  });
+});
+
 document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll(".menu[open]")) if (!menu.contains(event.target)) menu.open = false;
 });

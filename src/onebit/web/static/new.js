@@ -5,6 +5,7 @@ const api = "/api/v1";
 const more = element("more");
 let source = null;
 let names = [];
+let ofNoModel = []; // columns of a log that are no model's
 
 // Something that was refused; the field that it is about is named as the API names it.
 class Refusal extends Error {
@@ -82,7 +83,7 @@ function upload() {
     try {
       const query = new URLSearchParams({ name: file.name });
       const told = await call(`tables?${query}`, { method: "POST", body: file });
-      show({ upload: told.upload }, told.columns, file.name);
+      show({ upload: told.upload }, told, file.name);
     } catch (error) {
       throw new Refusal(error.message, "upload");
     } finally {
@@ -97,26 +98,37 @@ upload();
 
 element("path").addEventListener("change", (event) => {
   const path = event.target.value.trim();
-  if (path) attempt(null, "", async () => show({ path }, (await post("columns", { path })).columns, path));
+  if (path) attempt(null, "", async () => show({ path }, await post("columns", { path }), path));
 });
 
-function show(from, columns, called) {
+function show(from, told, called) {
   source = from;
-  names = columns;
-  for (const id of ["id", "truth", "image", "gold"]) {
+  names = told.columns;
+  ofNoModel = told.of_no_model;
+  for (const id of ["id", "truth", "reference", "image", "gold"]) {
     const none = new Option("none", "");
     element(id).replaceChildren(none, ...names.map((name) => new Option(name, name)));
   }
   element("id").value = names.find((name) => /^(id|item|item_id|key)$/i.test(name)) ?? "";
   element("truth").value = names.find((name) => /^(truth|label|gold|y|target)$/i.test(name)) ?? "";
+  element("reference").value = names.find((name) => /^(reference|reference_answer)$/i.test(name)) ?? "";
+  element("models").value = pattern() ?? "";
   element("image").value = names.find((name) => /^(image|picture|photo)$/i.test(name)) ?? "";
   for (const id of ["show", "text"])
-    boxes(id, (name) => /^(text|message|question|title|body|prompt|content|sentence|utterance)$/i.test(name));
+    boxes(id, (name) => /^(text|message|question|title|body|prompt|content|sentence|utterance|input)$/i.test(name));
   element("name").value ||= called.split("/").pop().replace(/\.\w+$/, "");
   element("columns").hidden = !names.length;
   element("gold-field").hidden = !names.length;
   for (const id of ["aim", "more", "plan"]) element(id).hidden = false;
   turn();
+}
+
+// "answer_*" where columns of a usual name differ in what stands there alone.
+function pattern() {
+  const usual = /^(answer|output|response|prediction|completion)[_.: ]/i;
+  const found = names.map((name) => name.match(usual)?.[0]).filter(Boolean);
+  const first = found[0];
+  return found.length > 1 && found.every((each) => each === first) ? `${first}*` : null;
 }
 
 const kind = () => document.querySelector("[name=kind]:checked").value;
@@ -149,16 +161,30 @@ function changed() {
   element("plan-figures").hidden = true;
   element("image-folder-field").hidden = !element("image").value;
   element("gold-share-field").hidden = !element("gold").value;
-  element("exhaustive-field").hidden = document.querySelector("[name=protocol]:checked")?.value !== "follow-up";
-  const roles = ["id", "truth", "image", "gold"].map((id) => element(id).value);
-  const other = new Set([...roles, ...ticked("show")]);
-  const rest = names.filter((name) => !other.has(name));
+  const protocol = document.querySelector("[name=protocol]:checked")?.value;
+  element("exhaustive-field").hidden = protocol !== "follow-up";
+  element("panel-fields").hidden = protocol !== "panel";
+  const roles = ["id", "truth", "reference", "image", "gold"].map((id) => element(id).value);
+  const other = new Set([...roles, ...ofNoModel, ...ticked("show"), ...(kind() === "training" ? [] : judgeColumns())]);
+  const [before, after] = element("models").value.split("*");
+  const isModel = (name) => after === undefined || (name.startsWith(before) && name.endsWith(after));
+  const rest = names.filter((name) => (kind() === "selection" && element("models").value ? isModel(name) : !other.has(name)));
   const some = rest.slice(0, 6).join(", ") + (rest.length > 6 ? ", …" : "");
   const what = kind() === "training" ? "numbers to learn from" : "models";
   const texts = kind() === "training" ? ticked("text") : [];
-  element("models").textContent = texts.length
+  const which = kind() === "selection" && element("models").value ? "These columns" : "All other columns";
+  element("rest").textContent = texts.length
     ? `The classifier learns from ${texts.join(", ")} alone.`
-    : `All other columns are ${what}: ${rest.length} (${some}).`;
+    : `${which} are ${what}: ${rest.length} (${some}).`;
+}
+
+// The columns that are a judge's: the one named, or those whose names are a model's with something around it.
+function judgeColumns() {
+  const judge = element("judge").value.trim();
+  const [before, after] = judge.split("*");
+  if (!judge || after === undefined || names.includes(judge)) return [judge];
+  const least = before.length + after.length + 1;
+  return names.filter((name) => name.length >= least && name.startsWith(before) && name.endsWith(after));
 }
 
 // Right labels are left out or planted, not both.
@@ -192,8 +218,15 @@ function chosen() {
   if (!protocol) throw new Refusal("Choose how to ask: each way assumes something else.", "protocol");
   body.protocol = protocol.value;
   if (!trains && body.protocol === "follow-up" && element("exhaustive").checked) body.exhaustive = true;
+  if (body.protocol === "panel") {
+    for (const id of ["equal", "empty"]) body[id] = element(id).value;
+    if (element("one-at-a-time").checked) body.one_at_a_time = true;
+  }
+  if (!trains) for (const id of ["reference", "models"]) if (element(id).value) body[id] = element(id).value;
+  if (!trains && element("judge").value.trim()) body.judge = element("judge").value.trim();
   if (trains && ticked("text").length) body.text = ticked("text");
   for (const id of ["id", "truth", "image", "gold"]) if (element(id).value) body[id] = element(id).value;
+  if (element("markdown").checked) body.markdown = true;
   if (body.image) body.image_folder = element("image-folder").value.trim() || ".";
   const own = trains ? ["target"] : ["eps", "f-no", "f-yes"];
   for (const id of [...own, "delta", "overlap", "repeat-share", "budget"])
@@ -235,9 +268,12 @@ element("plan-button").addEventListener("click", (event) => {
     element("plan-table").textContent = sizes.map((each) => number(plan[each])).join(" · ");
     element("plan-figures").hidden = false;
     const checked = body.overlap > 1 || body.repeat_share || body.gold_share ? " Answers that check raters are among them." : "";
+    const guess = body.protocol === "panel"
+      ? "Simulated on your table with imagined verdicts: texts do not say who is right. The lower figure if models differ clearly, the higher one if they are nearly equal."
+      : "Simulated on your table: the lower figure if the majority of models is right, the higher one if models are nearly equal.";
     element("plan-words").textContent = trains
       ? `Training uses the maximum number of answers, unless a target is shown before.${checked}`
-      : `Simulated on your table: the lower figure if the majority of models is right, the higher one if models are nearly equal.${checked} A forecast, not a promise.`;
+      : `${guess}${checked} A forecast, not a promise.`;
     element("create").disabled = false;
   });
 });

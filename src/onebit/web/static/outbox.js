@@ -6,6 +6,7 @@
 const GRACE = 2500; // milliseconds in which the newest answer can be taken back before it is sent
 const AT_HAND = 3; // questions to have ready, the one that is shown among them
 const MOST = 5; // questions that the server lets a rater hold
+const REMEMBERED = 40; // answers that can be looked at and taken back here: those of one item with many outputs at least
 const POLL = { waiting: 1500, paused: 5000, done: 20000 };
 const LONGEST_RETRY = 8000;
 
@@ -17,7 +18,8 @@ export class Outbox {
     this.changed = changed;
     this.place = `onebit ${token.slice(0, 12)}`;
     this.state = "asking";
-    this.progress = { words: "" };
+    this.progress = { words: "", own: 0 };
+    this.together = false; // whether questions about one item are shown together
     this.offline = false;
     this.stale = true; // what is at hand may not be what the server would give
     this.refused = null; // the last answer that did not count
@@ -27,6 +29,7 @@ export class Outbox {
     this.work = Promise.resolve();
     const kept = this.#load();
     this.questions = kept.questions ?? [];
+    this.together = kept.together ?? false;
     this.unsent = kept.unsent ?? [];
     this.past = kept.past ?? [];
     addEventListener("online", () => this.pump());
@@ -34,16 +37,22 @@ export class Outbox {
     addEventListener("pagehide", () => this.pump({ all: true }));
   }
 
+  // The rater's own answers, those that are not sent yet among them.
+  get own() {
+    return this.progress.own + this.unsent.length;
+  }
+
   get current() {
     return this.questions[0] ?? null;
   }
 
-  answer(said) {
-    const question = this.questions.shift();
+  // Answer a question that is at hand: the first, unless another one is named.
+  answer(said, question = this.current) {
     if (!question) return;
+    this.questions = this.questions.filter((each) => each !== question);
     const entry = { question, said, token: newToken(), at: Date.now(), fate: "kept" };
     this.unsent.push(entry);
-    this.past = [entry, ...this.past].slice(0, 8);
+    this.past = [entry, ...this.past].slice(0, this.together ? REMEMBERED : 8);
     this.#save();
     this.changed();
     this.pump();
@@ -60,8 +69,10 @@ export class Outbox {
     return this.#next(async () => {
       if (!this.past.includes(entry)) return null;
       const { undone, words } = await this.#call("undo", meant(entry.question));
-      if (undone) this.#comesBack(entry);
-      else entry.fate = "stands";
+      if (undone) {
+        this.progress.own -= 1;
+        this.#comesBack(entry);
+      } else entry.fate = "stands";
       this.#save();
       this.changed();
       return undone ? null : words;
@@ -104,6 +115,7 @@ export class Outbox {
     try {
       await this.#call("tell", { ...meant(entry.question), answer: entry.said, token: entry.token });
       entry.fate = "sent";
+      this.progress.own += 1;
     } catch (error) {
       // Somebody else was quicker, or the question is another one by now: it is left, and the rater is told.
       if (![403, 404, 409, 422].includes(error.status)) throw error;
@@ -120,7 +132,7 @@ export class Outbox {
 
   async #ask() {
     const n = Math.min(MOST, AT_HAND + this.unsent.length);
-    const { state, questions, progress } = await this.#call("ask", { n });
+    const { state, questions, progress, together } = await this.#call("ask", { n });
     const answered = new Set(this.unsent.map((entry) => entry.question.question));
     const wanted = questions.filter((each) => !answered.has(each.question));
     const shown = this.current && wanted.find((each) => sameQuestion(each, this.current));
@@ -128,6 +140,7 @@ export class Outbox {
     this.stale = false;
     this.state = state;
     this.progress = progress;
+    this.together = together;
     for (const { item } of this.questions) if (item.image) new Image().src = item.image;
     this.#save();
     this.changed();
@@ -185,16 +198,16 @@ export class Outbox {
       // The same objects in both lists, as before.
       const unsent = (kept.unsent ?? []).map((entry) => ({ ...entry, sending: false }));
       const past = (kept.past ?? []).map((entry) => unsent.find((each) => each.token === entry.token) ?? entry);
-      return { questions: kept.questions, unsent, past };
+      return { questions: kept.questions, together: kept.together, unsent, past };
     } catch {
       return {};
     }
   }
 
   #save() {
-    const { questions, unsent, past } = this;
+    const { questions, together, unsent, past } = this;
     try {
-      localStorage.setItem(this.place, JSON.stringify({ questions, unsent, past }));
+      localStorage.setItem(this.place, JSON.stringify({ questions, together, unsent, past }));
     } catch {
       // A browser that keeps nothing still sends everything.
     }

@@ -1,43 +1,53 @@
 // The rater's page: shows what the outbox holds, and turns keys, clicks and swipes into answers.
 
+import { Cards, groupOf, single } from "./group.js";
+import { make, partsOf } from "./item.js";
+import { Keys, letChange, scrolling } from "./keys.js";
+import { Labels } from "./labels.js";
 import { canComeBack, Outbox, sameQuestion } from "./outbox.js";
 
 const element = (id) => document.getElementById(id);
 const [item, question, description, notice] = ["item", "question", "description", "notice"].map(element);
-const [help, history, choose, search, list] = ["help", "history", "choose", "label-search", "label-list"].map(element);
+const [help, history, choose, outputs] = ["help", "history", "choose", "outputs"].map(element);
 const answers = { yes: element("yes"), no: element("no"), "can't tell": element("unsure") };
-const keys = {
-  y: "yes", 1: "yes", ArrowRight: "yes",
-  n: "no", 0: "no", ArrowLeft: "no",
-  " ": "can't tell", ArrowDown: "can't tell",
-  Backspace: "undo", ArrowUp: "undo",
-};
 const IN_WORDS = { yes: "yes", no: "no", "can't tell": "can’t tell" };
 const SWIPE = 80; // pixels
-const ALL_AT_ONCE = 9; // labels that need no search
-const MOST_LABELS = 24; // labels that are shown at once
-const RETRY = 2000; // milliseconds
 const TO_READ = 6000; // milliseconds for which a rater is told that an answer did not count, at least
+const MOST_SHOWN = 4; // answers that the history shows
 
 const { token, instructions } = document.body.dataset;
 let shown = null;
+let focused = null; // the number of the question that keys answer, where several are shown together
 let said = null; // what to tell the rater once
-let labels = null;
+const keys = new Keys();
+const labels = new Labels(token, (name) => outbox.answer(name));
+const cards = new Cards(outputs, judge, (asked) => look(asked.question));
 const outbox = new Outbox(token, render);
 
-function make(tag, text, more = {}) {
-  return Object.assign(document.createElement(tag), text === undefined ? {} : { textContent: text }, more);
+// The questions that are shown: all about one item where outputs are judged together, else one.
+function group() {
+  return outbox.together ? groupOf(outbox.questions, outbox.past) : [];
+}
+
+// The question that keys and the large buttons answer.
+function asked() {
+  if (outbox.ended) return null;
+  return outbox.questions.find((each) => each.question === focused) ?? outbox.current;
 }
 
 function render() {
-  const current = outbox.ended ? null : outbox.current;
+  const current = asked();
+  element("own").textContent = counted(outbox.own);
   element("progress").textContent = outbox.progress.words;
-  if (!sameQuestion(current, shown)) {
-    shown = current;
-    if (current) show(current);
-    else item.replaceChildren();
+  if (!current) {
+    shown = null;
+    item.replaceChildren();
+    outputs.hidden = true;
+    say();
+  } else if (!sameQuestion(current, shown)) {
+    show(current);
   }
-  if (!current) say();
+  if (current && outbox.together) showGroup(current);
   for (const button of Object.values(answers)) button.disabled = !current || (!current.label && button.id !== "unsure");
   choose.hidden = !current || current.label !== null;
   element("undo").disabled = !outbox.past.some(canComeBack);
@@ -45,31 +55,43 @@ function render() {
   renderNotice();
 }
 
-function show({ item: { id, columns, image }, label }) {
-  const parts = [];
-  if (image) parts.push(make("img", undefined, { src: image, alt: `Item ${id}`, draggable: false }));
-  if (columns.length === 1) {
-    const [{ text }] = columns;
-    parts.push(make("p", text, { className: text.length < 200 ? "text short" : "text" }));
-  } else if (columns.length) {
-    const table = make("dl");
-    for (const { name, text } of columns) {
-      const row = make("div");
-      row.append(make("dt", name), make("dd", text));
-      table.append(row);
-    }
-    parts.push(table);
-  } else if (!image) {
-    parts.push(make("p", `Item ${id}`, { className: "text short" }));
+function showGroup(current) {
+  const all = group();
+  const place = all.findIndex(([{ question: number }]) => number === current.question) + 1;
+  // Only what has changed is read out.
+  if (question.textContent !== `Is output ${place} right?`) {
+    question.replaceChildren("Is ", make("b", `output ${place}`), " right?");
   }
-  item.replaceChildren(...parts);
-  if (label) question.replaceChildren("Is this ", make("b", label.name), "?");
-  else question.replaceChildren("Which label is right?");
+  cards.show(all, current.question);
+}
+
+function counted(n) {
+  if (!n) return "";
+  return n === 1 ? "1 answer by you" : `${n.toLocaleString("en")} answers by you`;
+}
+
+function show(current) {
+  const isSameItem = outbox.together && shown?.item.id === current.item.id;
+  shown = current;
+  const { label } = current;
+  const isText = Boolean(label) && (label.is_text || outbox.together);
+  if (!isSameItem) {
+    item.replaceChildren(...partsOf(current.item));
+    item.scrollTop = item.scrollLeft = outputs.scrollTop = 0;
+  }
+  outputs.hidden = !isText;
+  document.body.classList.toggle("with-outputs", isText);
+  if (isText && !outbox.together) outputs.replaceChildren(single(label));
+  if (!label) question.replaceChildren("Which label is right?");
+  else if (isText) question.replaceChildren("Is this output right?");
+  else question.replaceChildren("Is the label ", make("b", label.name, { dir: "auto" }), " right?");
   description.textContent = label?.description ?? "";
-  for (const part of document.querySelectorAll(".for-yes-no")) part.hidden = !label;
-  for (const part of document.querySelectorAll(".for-labels")) part.hidden = Boolean(label);
-  for (const part of [item, question]) restart(part);
-  if (!label) offerLabels();
+  const parts = { "for-yes-no": label, "for-labels": !label, "for-group": outbox.together };
+  for (const [name, isFor] of Object.entries(parts)) {
+    for (const part of document.querySelectorAll(`.${name}`)) part.hidden = !isFor;
+  }
+  for (const part of isSameItem ? [] : [item, question]) restart(part);
+  if (!label) labels.offer();
 }
 
 function restart(part) {
@@ -94,7 +116,7 @@ function say() {
 }
 
 function renderHistory() {
-  const rows = outbox.past.slice(0, 4).map((entry) => {
+  const rows = outbox.past.slice(0, MOST_SHOWN).map((entry) => {
     const label = entry.question.label?.name ?? "label";
     const told = (entry.question.label || entry.said === "can't tell") ? IN_WORDS[entry.said] : entry.said;
     const button = make("button", undefined, {
@@ -105,8 +127,8 @@ function renderHistory() {
       disabled: !canComeBack(entry),
       onclick: () => undo(entry),
     });
-    button.setAttribute("aria-label", `${label}: ${told}. Take back`);
-    button.append(make("span", label), make("b", told));
+    button.setAttribute("aria-label", `${label.slice(0, 80)}: ${told}. Take back`);
+    button.append(make("span", label.slice(0, 80), { dir: "auto" }), make("b", told));
     const row = make("li");
     row.append(button);
     return row;
@@ -128,100 +150,99 @@ function renderNotice() {
 }
 
 function notCounted({ question: { label }, said: what }) {
-  const told = label ? `${IN_WORDS[what]} to “${label.name}”` : `“${what}”`;
+  const told = label ? `${IN_WORDS[what]} to “${label.name.slice(0, 80)}”` : `“${what}”`;
   return `Not counted: your answer ${told}. Its question was answered by somebody else, or is another one by now. Please go on with the next.`;
 }
 
 function answer(what) {
   const button = answers[what];
-  if (!outbox.current || (button && button.disabled)) return;
+  const current = asked();
+  if (!current || (button && button.disabled)) return;
   said = null;
   if (Date.now() - outbox.refused?.at > TO_READ) outbox.refused = null;
   if (button) {
     button.classList.add("pressed");
     setTimeout(() => button.classList.remove("pressed"), 90);
   }
-  outbox.answer(what);
+  focused = nextOpen(current);
+  outbox.answer(what, current);
+  if (outbox.together) cards.reveal(asked()?.question);
+}
+
+// The question that is looked at after this one: the next of its group that has no answer, from the top again at the end.
+function nextOpen(current) {
+  const open = group().filter(([each, entry]) => !entry && each !== current).map(([each]) => each.question);
+  return open.find((number) => number > current.question) ?? open[0] ?? null;
+}
+
+// What was pressed on a card: an answer, another answer, or the same again, which takes it back.
+async function judge(on, what) {
+  const entry = group().find(([{ question: number }]) => number === on.question)?.[1];
+  if (entry) await undo(entry);
+  focused = on.question;
+  if (entry?.said !== what && outbox.questions.some((each) => each.question === on.question)) answer(what);
+}
+
+function look(number) {
+  if (focused === number || !outbox.questions.some((each) => each.question === number)) return;
+  focused = number;
+  render();
+}
+
+function step(by) {
+  const open = group().filter(([, entry]) => !entry).map(([each]) => each.question);
+  const place = open.indexOf(asked()?.question) + by;
+  if (open[place] === undefined) return;
+  look(open[place]);
+  cards.reveal(open[place]);
 }
 
 async function undo(entry) {
   const words = await outbox.undo(entry);
   said = words && `${words[0].toUpperCase()}${words.slice(1)}.`;
+  focused = null;
   render();
 }
 
-async function offerLabels() {
-  try {
-    const response = labels ? null : await fetch("/api/v1/labels", { headers: { Authorization: `Bearer ${token}` } });
-    labels ??= (await response.json()).labels;
-  } catch {
-    setTimeout(offerLabels, RETRY);
-    return;
-  }
-  element("search-field").hidden = labels.length <= ALL_AT_ONCE;
-  search.value = "";
-  renderLabels();
-  // On a phone this would bring up a keyboard over the labels.
-  if (matchMedia("(hover: hover)").matches) search.focus();
-}
-
-function found() {
-  const wanted = search.value.trim().toLowerCase();
-  return labels.filter(({ name }) => name.toLowerCase().includes(wanted));
-}
-
-function renderLabels() {
-  const all = found();
-  list.replaceChildren(
-    ...all.slice(0, MOST_LABELS).map(({ name, description: more }) => {
-      const button = make("button", name, { type: "button", onclick: () => outbox.answer(name) });
-      if (more) button.append(make("small", more));
-      return button;
-    }),
-  );
-  if (all.length > MOST_LABELS) list.append(make("p", `and ${all.length - MOST_LABELS} more; type a part of the label`));
-  if (!all.length) list.append(make("p", "no label has this in its name"));
-}
-
-// The label that was typed, or the only one that is left.
-function typedLabel() {
-  const all = found();
-  const typed = search.value.trim().toLowerCase();
-  return all.find(({ name }) => name.toLowerCase() === typed) ?? (all.length === 1 ? all[0] : null);
-}
-
-for (const [what, button] of Object.entries(answers)) {
-  button.addEventListener("click", (event) => {
-    answer(what);
-    // A click with a pointer must not catch the space bar afterwards.
-    if (event.detail) button.blur();
-  });
-}
-element("undo").addEventListener("click", (event) => {
-  undo();
-  if (event.detail) event.currentTarget.blur();
-});
-search.addEventListener("input", renderLabels);
-search.addEventListener("keydown", (event) => {
-  const label = event.key === "Enter" && labels ? typedLabel() : null;
-  if (label) outbox.answer(label.name);
-});
+for (const [what, button] of Object.entries(answers)) button.addEventListener("click", () => answer(what));
+element("undo").addEventListener("click", () => undo());
 
 document.addEventListener("keydown", (event) => {
-  const what = keys[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-  if (!what || event.repeat || event.ctrlKey || event.metaKey || event.altKey || help.open) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || help.open) return;
   // What is typed is typed; where nothing is, there is nothing to delete either.
-  if (event.target === search && (search.value || (event.key.length === 1 && event.key !== " "))) return;
-  if (event.key === " " && event.target instanceof HTMLButtonElement) return;
+  if (event.target === labels.search && (labels.search.value || event.key.length === 1)) return;
+  const act = meaning(event) ?? scroll(event);
+  if (!act) return;
   event.preventDefault();
-  if (what === "undo") undo();
-  else answer(what);
+  if (!event.repeat || act.repeats) act.now();
 });
+
+function meaning(event) {
+  if (event.key === "?") return { now: () => help.showModal() };
+  const label = choose.hidden ? null : labels.numbered(event.key);
+  if (label) return { now: () => outbox.answer(label.name) };
+  const move = outbox.together && { j: 1, k: -1 }[event.key];
+  if (move) return { now: () => step(move), repeats: true };
+  const what = keys.meaning(event);
+  if (!what) return null;
+  return { now: () => (what === "undo" ? undo() : answer(what)) };
+}
+
+// A key that scrolls does so in the item, or in what is looked at, wherever the focus is.
+function scroll(event) {
+  if (event.key === " " && event.target instanceof HTMLButtonElement) return null;
+  if (event.target.closest?.("pre, table")) return null;
+  if (event.target === labels.search && !["ArrowUp", "ArrowDown", "PageUp", "PageDown"].includes(event.key)) return null;
+  const place = outputs.contains(event.target) ? outputs : item;
+  const by = scrolling(event, place);
+  return by && { now: () => place.scrollBy({ left: by[0], top: by[1] }), repeats: true };
+}
 
 const main = document.querySelector("main");
 let start = null;
 main.addEventListener("pointerdown", (event) => {
-  start = event.pointerType === "touch" && !choose.contains(event.target) ? { x: event.clientX, y: event.clientY } : null;
+  const isOurs = !choose.contains(event.target) && !event.target.closest("pre, table, button, .judged");
+  start = event.pointerType === "touch" && isOurs ? { x: event.clientX, y: event.clientY } : null;
 });
 main.addEventListener("pointermove", (event) => {
   if (!start) return;
@@ -240,6 +261,8 @@ for (const end of ["pointerup", "pointercancel"]) {
   });
 }
 
+const showKeys = () => keys.show({ ...answers, undo: element("undo") });
+letChange(keys, help, showKeys);
 element("help-open").addEventListener("click", () => help.showModal());
 help.addEventListener("close", () => document.activeElement?.blur());
 try {
@@ -252,5 +275,6 @@ try {
 } catch {
   // A browser that keeps nothing shows them on request.
 }
+showKeys();
 render();
 outbox.pump();

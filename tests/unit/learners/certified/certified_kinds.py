@@ -74,6 +74,7 @@ KINDS = {
 }
 every_kind = pytest.mark.parametrize("kind", KINDS.values(), ids=KINDS.keys())
 ONE_SHOT_POOL, FOLLOW_UP_POOL = KINDS["one-shot-pool"], KINDS["follow-up-pool"]
+ONE_SHOT_STREAM = KINDS["one-shot-stream"]
 one_shot = pytest.mark.parametrize("kind", [KINDS["one-shot-pool"], KINDS["one-shot-stream"]], ids=["pool", "stream"])
 follow_up = pytest.mark.parametrize(
     "kind", [KINDS["follow-up-pool"], KINDS["follow-up-stream"]], ids=["pool", "stream"]

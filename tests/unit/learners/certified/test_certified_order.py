@@ -11,6 +11,7 @@ from tests.unit.learners.certified.certified_kinds import (
     KINDS,
     N_LABELS,
     ONE_SHOT_POOL,
+    ONE_SHOT_STREAM,
     Kind,
     Told,
     by_epoch,
@@ -18,11 +19,13 @@ from tests.unit.learners.certified.certified_kinds import (
     everything,
     follow_up,
     run_telling,
+    run_until,
 )
 
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuestionError
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.certified import CertifiedLearner
+from onebit.learners.certified.constants import MOST_GROWTH, QUESTIONS_PER_RATER
 from onebit.learners.items import Pool
 from onebit.records import Answer, Question, RunStatus, Status
 
@@ -37,6 +40,41 @@ def test_same_seed_same_run(kind: Kind) -> None:
     assert everything(a) == everything(b)
     # What a stream yields is not the learner's choice, and the label itself is all that is asked about it.
     assert (told != run_telling(kind, other)) == (kind.pool or kind.protocol != "labels")
+
+
+@every_kind
+def test_one_rater_is_asked_the_same_with_and_without_the_hint(kind: Kind) -> None:
+    plain, hinted = kind.learner(eps=0.05), kind.learner(eps=0.05)
+    hinted.expect(1)
+    assert run_telling(kind, plain) == run_telling(kind, hinted)
+    assert everything(plain) == everything(hinted)
+
+
+@every_kind
+def test_many_raters_have_fewer_epochs_that_replay_without_the_hint(kind: Kind) -> None:
+    alone, many, replayed = (kind.learner(eps=0.02) for _ in range(3))
+    many.expect(30)
+    run_telling(kind, alone)
+    told = run_telling(kind, many)
+    assert len(many.epochs) < len(alone.epochs)
+    # The first knows nothing yet, and is as it is with one rater.
+    assert many.epochs[0] == alone.epochs[0]
+    for record in many.epochs:
+        replayed.adopt(record)
+    assert run_telling(kind, replayed) == told
+    assert everything(replayed) == everything(many)
+
+
+def test_an_epoch_has_questions_for_all_raters_but_grows_no_faster_than_what_is_known() -> None:
+    learner = ONE_SHOT_STREAM.learner(eps=1e-3)
+    learner.expect(20)
+    run_until(ONE_SHOT_STREAM, learner, 8)
+    n_answers = [0, *(closing.n_answers for closing in learner.closings)]
+    n_asked = np.diff(n_answers)
+    assert (n_asked[1:] <= 1.5 * MOST_GROWTH * np.array(n_answers[1:-1])).all()
+    # As many as are wanted from the third epoch on, up to chance: items are passed over at random.
+    assert (n_asked[3:] > 0.6 * QUESTIONS_PER_RATER * 20).all()
+    assert (n_asked < 1.6 * QUESTIONS_PER_RATER * 20).all()
 
 
 @every_kind
@@ -254,12 +292,12 @@ def test_rounds_that_share_a_question_are_all_open_again() -> None:
     learner = CertifiedLearner(hypotheses, Pool(np.arange(2)), eps=0.001, delta=0.001)
     asked = learner.ask(100)
     assert isinstance(asked, tuple)
-    assert learner._asking is not None
+    assert learner._rounds is not None
     for q in asked:
         learner.tell(q.id, Answer.NO)
-    assert learner._asking.epoch.unsettled == 0
+    assert learner._rounds.epoch.unsettled == 0
     learner.untell(asked[0].id)
-    assert learner._asking.epoch.unsettled > 1
+    assert learner._rounds.epoch.unsettled > 1
     learner.tell(asked[0].id, Answer.YES)
     # The other right label is as it was told: wrong. So the model that says the first is ahead, and all is known.
     result = learner.result

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.estimate.betting import BETS, CAP, Wealth
+from onebit.estimate.betting import BETS, CAP, EpochWealth
 from onebit.estimate.delta import log_share
 from onebit.explore.corrective import solve_paper_potential
 from onebit.explore.mixture import Mixture
@@ -37,7 +37,7 @@ class Cost:
     given_up: bool
 
 
-class PlainWealth(Wealth):
+class PlainWealth(EpochWealth):
     """Wealth with X(h) = [yes] [h(x) = asked] / q and bets within its range: without guesses, and all labels asked."""
 
     def __init__(self, n_hypotheses: int) -> None:

@@ -14,22 +14,24 @@ from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.contract import BoundedResult
 from onebit.log.events import Created, Event
 from onebit.promise import ADVICE
-from onebit.raters import ErringRater, Rater
+from onebit.raters import ErringRater, Rater, VerdictRater
 from onebit.records import RunStatus
 from onebit.report import words
 from onebit.report.charts import eps_chart, survivors_chart
+from onebit.report.judge_card import JudgeCard, in_a_line
 from onebit.report.making import Candidates, make_report
 from onebit.report.record import Price, Report, as_json
 from onebit.store.store import Entry, Store
 from onebit.study.about import About
-from onebit.study.items import read_predictions, read_truth
+from onebit.study.items import read_judge, read_predictions, read_truth, read_verdicts
 from onebit.study.kinds.kind import Board, Finding, Kind, Standing, StudyStatus
 from onebit.study.kinds.replayed import end_differences, prove_selection
-from onebit.study.kinds.selection.prices import measured_prices
+from onebit.study.kinds.selection.judging import card_of, scores_of
+from onebit.study.kinds.selection.prices import measured_prices, price_of_all_outputs
 from onebit.study.kinds.selection.selectors import build_selection
 from onebit.study.quality import warnings
-from onebit.study.view import Seen
-from onebit.verify.certificate import Verdict
+from onebit.study.view import Seen, Verdicts
+from onebit.verify.audit import Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +39,7 @@ class SelectionStatus(StudyStatus):
     """The state of a selection.
 
     No model is ahead of ``chosen`` by more than ``certified_eps``, as ``promise`` says; ``survivors`` may be the best.
-    ``forecast`` is how many more answers are needed: low, middle, high.
+    ``forecast`` is how many more answers are needed: low, middle, high. ``judge`` is the judge's report card.
     """
 
     eps: float
@@ -46,15 +48,18 @@ class SelectionStatus(StudyStatus):
     survivors: tuple[str, ...] | None
     n_models: int
     forecast: tuple[int, int, int] | None
+    judge: JudgeCard | None = None
 
     def lines(self) -> list[str]:
         # Zero-argument super() does not know the class that slots made.
         answers = StudyStatus.lines(self)
+        judge = [] if self.judge is None else [f"judge           {in_a_line(self.judge)}"]
         if self.status is RunStatus.SUSPENDED:
             return [
                 f"{self.name}: suspended; {self.status.value}",
                 f"certified       nothing; {ADVICE}",
                 *answers,
+                *judge,
             ]
         eps = "none yet" if self.certified_eps is None else f"{self.certified_eps:.4f}"
         lines = [
@@ -68,7 +73,7 @@ class SelectionStatus(StudyStatus):
         if self.forecast is not None and self.status is RunStatus.RUNNING:
             low, middle, high = self.forecast
             lines.append(f"still needed    about {middle:,} answers ({low:,} to {high:,})")
-        return lines
+        return [*lines, *judge]
 
     def in_a_line(self) -> str:
         if self.survivors is None or self.certified_eps is None or self.n_answers == 0:
@@ -84,7 +89,10 @@ class SelectionStatus(StudyStatus):
 
 
 class Selection(Kind):
-    """A selection that is open: ``predictions`` (N, n), and ``truth`` (n,) where raters are simulated."""
+    """A selection that is open: ``predictions`` (N, n), what a ``judge`` says of them, and what simulated raters know.
+
+    That is the ``truth`` (n,), or ``verdicts`` (N, n) as in a ModelTable.
+    """
 
     name = "selection"
 
@@ -95,11 +103,14 @@ class Selection(Kind):
         about: About,
         predictions: NDArray[np.integer],
         truth: NDArray[np.int64] | None = None,
+        verdicts: NDArray[np.int8] | None = None,
+        judge: NDArray[np.float32] | None = None,
     ) -> None:
         super().__init__(study, created, about, truth)
+        self._verdicts = verdicts
         self.setting, self.predictions = created.selection, predictions
-        self._selection = build_selection(self.setting, created.learner, predictions, created.table.n_labels)
-        self.learner = self._selection.learner
+        self._selection = build_selection(self.setting, created.learner, predictions, created.table.n_labels, judge)
+        self.learner, self.needs_verdicts = self._selection.learner, judge is not None
 
     def row(self, item: int) -> int:
         return self._selection.row(item)
@@ -131,7 +142,19 @@ class Selection(Kind):
             warnings=tuple(warnings(standing.raters, setting.f_no, setting.f_yes, created.overlap)),
             n_events=standing.head.n_events,
             log_digest=standing.head.digest,
+            judge=self._card(standing.verdicts),
         )
+
+    def _card(self, verdicts: Verdicts) -> JudgeCard | None:
+        """The judge's report card; None without a judge."""
+        selection = self._selection
+        if selection.judge is None:
+            return None
+        rows = selection.rows[np.array(verdicts.items, dtype=np.int64)]
+        labels = np.array(verdicts.labels, dtype=np.int64)
+        scores = scores_of(self.predictions, selection.judge, rows, labels)
+        weight = verdicts.guess[-1] if verdicts.guess else None
+        return card_of(scores, np.array(verdicts.accepted, dtype=np.bool_), weight)
 
     def summary(self, result: BoundedResult) -> dict[str, Any]:
         certified = result if isinstance(result, CertifiedResult) else None
@@ -181,6 +204,8 @@ class Selection(Kind):
 
     def simulated_rater(self) -> Rater:
         f_no, f_yes = self.setting.f_no, self.setting.f_yes
+        if self._verdicts is not None:
+            return VerdictRater(self.predictions, self._verdicts)
         if self.truth is None or f_no + f_yes == 0:
             return super().simulated_rater()
         return ErringRater(self.truth, f_no=f_no, f_yes=f_yes, seed=self.setting.seed, anew=True)
@@ -190,7 +215,7 @@ class Selection(Kind):
         is_over = status.status is not RunStatus.RUNNING
         return Board(
             badge=report.status if report.status in ("certified", "suspended") else "ended" if is_over else "running",
-            title=" and ".join(report.chosen),
+            title="" if words.is_unasked(report) else " and ".join(report.chosen),
             headline=words.headline(report),
             sentences=(words.confidence(report), words.against_the_aim(report)),
             figures={
@@ -208,7 +233,9 @@ class Selection(Kind):
 
     @cached_property
     def _prices(self) -> tuple[Price, ...]:
-        """What other ways to choose would have cost on this table, where the truth is known."""
+        """What other ways to choose would have cost on this table, where that is known."""
+        if self.setting.protocol == "panel":
+            return (price_of_all_outputs(self.predictions),)
         if self.truth is None:
             return ()
         return measured_prices(self.predictions, self.truth, self.created.table.n_labels, self.setting)
@@ -216,14 +243,16 @@ class Selection(Kind):
     @cached_property
     def _candidates(self) -> Candidates:
         accuracy = None
-        if self.truth is not None:
+        if self._verdicts is not None:
+            accuracy = (self._verdicts == 1).mean(axis=1)
+        elif self.truth is not None:
             accuracy = np.array([(row == self.truth).mean() for row in self.predictions])
         return Candidates(
             self.study,
             self.created.table.digest,
             self.about.models,
             self.predictions,
-            len(self.about.labels),
+            self.created.table.n_labels if self.about.is_open else len(self.about.labels),
             accuracy,
             self.setting.population,
         )
@@ -247,6 +276,7 @@ class Selection(Kind):
             cant_tell=seen.n_cant_tell,
             n_events=seen.head.n_events,
             log_digest=seen.head.digest,
+            judge=self._card(seen.verdicts),
         )
 
     def _chosen(self, result: BoundedResult) -> tuple[str, ...]:
@@ -268,4 +298,6 @@ def _to_come(is_over: bool, forecast: tuple[int, int, int] | None) -> tuple[str,
 def open_it(store: Store, entry: Entry, log: Sequence[Event], created: Created, about: About) -> Selection:
     """A selection of a store, with a fresh learner."""
     predictions = read_predictions(store, entry.id, created.table, about)
-    return Selection(entry.name, created, about, predictions, read_truth(store, entry.id))
+    truth, verdicts = read_truth(store, entry.id), read_verdicts(store, entry.id, created.table)
+    judge = read_judge(store, entry.id, created.table)
+    return Selection(entry.name, created, about, predictions, truth, verdicts, judge)

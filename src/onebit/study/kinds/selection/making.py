@@ -6,28 +6,71 @@ import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError, OptionError
 from onebit.log.events import Created
-from onebit.raters import ErringRater, SimulatedRater
+from onebit.raters import ErringRater, Rater, SimulatedRater, VerdictRater
 from onebit.records import SelectionSpec, Setting, StudySpec
 from onebit.study.constants import AT_A_TIME, PATIENCE, PLAN_SEED
 from onebit.study.creation import NewStudy, Progress, about_of
 from onebit.study.items import facts_of, to_blocks
-from onebit.study.kinds.selection.rehearsal import imagined_truths
+from onebit.study.kinds.selection.rehearsal import imagined_truths, imagined_verdicts
 from onebit.study.kinds.selection.selectors import build_selection
 from onebit.study.source import columns_as_texts, without_right_labels
 from onebit.tables import ModelTable, read_table
+from onebit.tables.opening import Long, is_npz, open_source, paths_of
+from onebit.tables.source import Source
 
 
-def read(spec: SelectionSpec, path: Path, progress: Progress | None = None) -> tuple[ModelTable, SelectionSpec]:
-    """The table of the models; and the spec, with right labels by row where it named a column of gold."""
-    shown = columns_as_texts(spec, path)
-    table = read_table(path, id=spec.id, show=shown, labels=spec.labels, progress=progress)
-    return without_right_labels(table, spec, table.labels)
+def read(spec: SelectionSpec, table: Any, progress: Progress | None = None) -> tuple[ModelTable, SelectionSpec]:
+    """The table of the models; and the spec, with right labels by row where it named a column of gold.
+
+    ``table`` is the path of a file, several paths of logs, or a data frame.
+    """
+    source = open_table(spec, table)
+    default = source.show if isinstance(source, Source) else ()
+    shown = columns_as_texts(spec, isinstance(source, Source), default)
+    models = _read(spec, source, None, shown, progress)
+    return without_right_labels(models, spec, models.labels)
+
+
+def open_table(spec: SelectionSpec, table: Any) -> Source | Path:
+    """The columns of a table, which may be open already; or the path of an NPZ, which has none."""
+    if isinstance(table, Source):
+        return table
+    paths = paths_of(table)
+    if paths is not None and len(paths) == 1 and not spec.long and is_npz(paths[0]):
+        return paths[0]
+    return open_source(table, Long(spec.id, spec.model, spec.output) if spec.long else None)
+
+
+def read_models(spec: SelectionSpec, table: Any, progress: Progress | None = None) -> ModelTable:
+    """The table as the spec says, with right labels or verdicts where it names columns of these."""
+    return _read(spec, open_table(spec, table), spec.truth, spec.show, progress)
+
+
+def _read(
+    spec: SelectionSpec, table: Source | Path, truth: str | None, show: tuple[str, ...], progress: Progress | None
+) -> ModelTable:
+    return read_table(
+        table,
+        id=spec.id,
+        truth=truth,
+        show=show,
+        labels=spec.labels,
+        reference=spec.reference,
+        models=spec.models,
+        verdicts=spec.verdicts,
+        equal=spec.equal,
+        empty=spec.empty,
+        several=spec.protocol == "panel",
+        judge=spec.judge,
+        progress=progress,
+    )
 
 
 def prepare(spec: StudySpec, table: object, simulated: bool) -> NewStudy:
@@ -36,29 +79,47 @@ def prepare(spec: StudySpec, table: object, simulated: bool) -> NewStudy:
         raise InvalidInputError(f"models are selected from a ModelTable, and this is {type(table).__name__}")
     if spec.labels not in (None, table.labels):
         raise OptionError("labels", "the labels given are not those of the table; read it with them")
+    spec = spec.decided(table.is_open)
+    if table.judge is not None:
+        spec.check_may_judge()
     setting, facts = spec.setting(), facts_of(table)
-    about = about_of(spec, table, table.labels, models=table.models)
+    is_open = setting.protocol == "panel"
+    about = about_of(
+        spec,
+        table,
+        table.labels,
+        models=table.models,
+        is_open=is_open,
+        one_at_a_time=spec.one_at_a_time,
+        reference=table.reference,
+    )
     # It refuses what cannot be run.
-    build_selection(setting, spec.learner, table.predictions, facts.n_labels)
+    build_selection(setting, spec.learner, table.predictions, facts.n_labels, table.judge)
     created = Created(setting, spec.learner, facts, spec.overlap, simulated=simulated)
-    return NewStudy(created, about, partial(to_blocks, table if simulated else replace(table, truth=None)))
+    known = table if simulated else replace(table, truth=None, verdicts=None)
+    return NewStudy(created, about, partial(to_blocks, known, is_open))
 
 
 def n_questions(spec: SelectionSpec, table: ModelTable) -> list[tuple[int, bool]]:
     """The questions of each rehearsal, and whether those are all: right labels are such as the votes make likely."""
-    setting = replace(spec, seed=PLAN_SEED).setting()
-    return [_rehearse(table, setting, truth) for truth in imagined_truths(table.predictions, setting.seed)]
+    setting = replace(spec.decided(table.is_open), seed=PLAN_SEED).setting()
+    if setting.protocol == "panel":
+        verdicts = imagined_verdicts(table.predictions, setting.seed)
+        return [_rehearse(table, setting, VerdictRater(table.predictions, each)) for each in verdicts]
+    return [
+        _rehearse(table, setting, _rater(setting, truth)) for truth in imagined_truths(table.predictions, setting.seed)
+    ]
 
 
-def _rehearse(table: ModelTable, setting: Setting, truth: NDArray[np.int64]) -> tuple[int, bool]:
+def _rater(setting: Setting, truth: NDArray[np.int64]) -> Rater:
+    if setting.f_no + setting.f_yes == 0:
+        return SimulatedRater(truth)
+    return ErringRater(truth, f_no=setting.f_no, f_yes=setting.f_yes, seed=setting.seed, anew=True)
+
+
+def _rehearse(table: ModelTable, setting: Setting, rater: Rater) -> tuple[int, bool]:
     """How many questions it takes; and whether that is all, or the patience was at its end."""
     selection = build_selection(setting, "certified", table.predictions, max(2, table.n_labels))
-    errs = setting.f_no + setting.f_yes > 0
-    rater = (
-        ErringRater(truth, f_no=setting.f_no, f_yes=setting.f_yes, seed=setting.seed, anew=True)
-        if errs
-        else SimulatedRater(truth)
-    )
     learner, n_questions, end = selection.learner, 0, time.monotonic() + PATIENCE
     while isinstance(questions := learner.ask(AT_A_TIME), tuple):
         for question in questions:

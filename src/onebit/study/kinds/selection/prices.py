@@ -28,6 +28,14 @@ def measured_prices(
     return guesses if setting.protocol == "labels" else (*guesses, *_labels(predictions, truth, n_labels, setting))
 
 
+def price_of_all_outputs(predictions: NDArray[np.integer]) -> Price:
+    """What it costs to judge every distinct output of every item, after which all is known."""
+    ordered = np.sort(predictions, axis=0)
+    is_new = np.ones(ordered.shape, dtype=np.bool_)
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    return Price("Every output of every item", int((is_new & (ordered >= 0)).sum()), "answers", "counted on this table")
+
+
 def _labels(
     predictions: NDArray[np.integer], truth: NDArray[np.int64], n_labels: int, setting: Setting
 ) -> tuple[Price, ...]:

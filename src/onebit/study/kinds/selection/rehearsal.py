@@ -7,20 +7,27 @@ imagined truth follows another of the trusted models, some more and some less cl
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.certified import CertifiedLearner
+from onebit.learners.certified import CertifiedResult
 from onebit.learners.certified.outputs import plurality
-from onebit.learners.contract import run
-from onebit.learners.items import Pool
+from onebit.learners.contract import Learner, run
 from onebit.randomness import generator
-from onebit.raters import SimulatedRater
-from onebit.records import AskingProtocol
-from onebit.study.constants import LEADS, MIN_TRUSTED, MOST_REHEARSED, TRUSTED_SHARE
+from onebit.raters import Rater, SimulatedRater, VerdictRater
+from onebit.records import AskingProtocol, Setting
+from onebit.study.constants import (
+    ACCEPTED,
+    LEADS,
+    MIN_TRUSTED,
+    MOST_REHEARSED,
+    SHARED,
+    TEXT_GAPS,
+    TRUSTED_SHARE,
+)
+from onebit.study.kinds.selection.selectors import build_selection
 
 Predictions = NDArray[np.integer]
 
@@ -55,6 +62,22 @@ def imagined_truths(predictions: Predictions, seed: int) -> list[NDArray[np.int6
     return truths
 
 
+def imagined_verdicts(predictions: Predictions, seed: int) -> list[NDArray[np.int8]]:
+    """Verdicts (N, n) on free texts, one for each of TEXT_GAPS. Texts do not say who is right, so all is imagined.
+
+    On some items all models are right or all are wrong. On the others each is on its own; models follow each other by
+    the gap in how often they are accepted.
+    """
+    rng = generator(seed, "imagined verdicts")
+    n_models, n_items = predictions.shape
+    imagined = []
+    for gap in TEXT_GAPS:
+        draw = np.where(rng.random(n_items) < SHARED, rng.random(n_items), rng.random((n_models, n_items)))
+        behind = gap / (1 - SHARED) * np.arange(n_models)[:, None]
+        imagined.append((draw < (ACCEPTED - behind).clip(0)).astype(np.int8))
+    return imagined
+
+
 def _by_agreement(predictions: Predictions) -> NDArray[np.int64]:
     """The rows of ``predictions`` (N, n), those first that agree with the plurality on most items."""
     vote = plurality(predictions)
@@ -73,27 +96,21 @@ def rehearse(
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[Cost, ...]:
     """What it will cost to choose from a pool, for each eps; a rehearsal runs to the least and passes the others."""
-    hypotheses = PredictionTable(predictions, n_labels)
-    truths = imagined_truths(predictions, seed)
+    selection = Setting(min(all_eps), delta, protocol, budget=MOST_REHEARSED, seed=seed)
+    raters: list[Rater] = [SimulatedRater(truth) for truth in imagined_truths(predictions, seed)]
+    if protocol == "panel":
+        raters = [VerdictRater(predictions, verdicts) for verdicts in imagined_verdicts(predictions, seed)]
     needed = []
-    for i, truth in enumerate(truths):
-        learner = CertifiedLearner(
-            hypotheses,
-            Pool(np.arange(truth.size)),
-            eps=min(all_eps),
-            delta=delta,
-            protocol=protocol,
-            budget=MOST_REHEARSED,
-            seed=seed + i,
-        )
-        result = run(learner, SimulatedRater(truth))
+    for i, rater in enumerate(raters):
+        learner = build_selection(replace(selection, seed=seed + i), "certified", predictions, n_labels).learner
+        result = run(learner, rater)
         needed.append([_answers_until(learner, eps, result.achieved_eps) for eps in all_eps])
         if progress is not None:
-            progress(i + 1, len(truths))
+            progress(i + 1, len(raters))
     return tuple(_cost(protocol, eps, list(each)) for eps, each in zip(all_eps, zip(*needed, strict=True), strict=True))
 
 
-def _answers_until(learner: CertifiedLearner, eps: float, final_eps: float | None) -> int | None:
+def _answers_until(learner: Learner[CertifiedResult], eps: float, final_eps: float | None) -> int | None:
     """The answers given when ``eps`` was first certified; None if it never was."""
     for closing in learner.closings:
         if closing.certified_eps <= eps:

@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.certified import CertifiedLearner
+from onebit.learners.certified import CertifiedLearner, PanelLearner
+from onebit.learners.certified.run import CertifiedRun
 from onebit.learners.contract import Learner
 from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.learners.paper.algorithm1 import PaperLearner
@@ -30,6 +31,7 @@ class Selected:
     learner: Learner[Any]
     rows: NDArray[np.int64]
     predictions: NDArray[np.integer]
+    judge: NDArray[np.float32] | None = None
 
     def row(self, item: int) -> int:
         """The table's row (counted from 0) of the learner's item."""
@@ -43,9 +45,13 @@ class Selected:
 
 
 def build_selection(
-    setting: Setting, learner: LearnerName, predictions: NDArray[np.integer], n_labels: int
+    setting: Setting,
+    learner: LearnerName,
+    predictions: NDArray[np.integer],
+    n_labels: int,
+    judge: NDArray[np.float32] | None = None,
 ) -> Selected:
-    """A fresh learner for a table of ``predictions`` (N, n), negative where a model abstains.
+    """A fresh learner for a table of ``predictions`` (N, n), negative where a model abstains; ``judge`` scores them.
 
     On a pool, the learner's items are the rows of the table. On a stream each row is drawn once, in an order that the
     seed fixes: the learner's item k is the k-th of that order. A budget bounds the number of answers for every learner.
@@ -56,7 +62,7 @@ def build_selection(
     rows = table_rows(setting, hypotheses.n_items)
     items: ItemSource = Stream(rows.tolist()) if setting.population == "stream" else Pool(rows)
     if learner == "certified":
-        return Selected(_certified(setting, hypotheses, items), rows, predictions)
+        return Selected(_certified(setting, hypotheses, items, judge), rows, predictions, judge)
     _refuse_what_only_certified_has(setting, learner)
     if learner == "paper":
         paper = PaperLearner(hypotheses, items, paper_plan(setting, hypotheses), seed=setting.seed)
@@ -73,7 +79,19 @@ def table_rows(setting: Setting | TrainingSetting, n_items: int) -> NDArray[np.i
     return np.arange(n_items)
 
 
-def _certified(setting: Setting, hypotheses: PredictionTable, items: ItemSource) -> CertifiedLearner:
+def _certified(
+    setting: Setting, hypotheses: PredictionTable, items: ItemSource, judge: NDArray[np.float32] | None
+) -> CertifiedRun:
+    if setting.protocol == "panel":
+        return PanelLearner(
+            hypotheses,
+            items,
+            eps=setting.eps,
+            delta=setting.delta,
+            budget=setting.budget,
+            seed=setting.seed,
+            judge=judge,
+        )
     return CertifiedLearner(
         hypotheses,
         items,
@@ -86,6 +104,7 @@ def _certified(setting: Setting, hypotheses: PredictionTable, items: ItemSource)
         f_no=setting.f_no,
         f_yes=setting.f_yes,
         exhaustive=setting.exhaustive,
+        judge=judge,
     )
 
 

@@ -15,6 +15,7 @@ from onebit.records import StudySpec, TrainingSpec
 from onebit.study.creation import NewStudy, Progress, about_of
 from onebit.study.source import columns_as_texts, without_right_labels
 from onebit.tables.data import Data, Wanted, read_data
+from onebit.tables.opening import is_npz
 
 
 def read(spec: TrainingSpec, path: Path, progress: Progress | None = None) -> tuple[Data, TrainingSpec]:
@@ -22,7 +23,8 @@ def read(spec: TrainingSpec, path: Path, progress: Progress | None = None) -> tu
 
     Labels that were not given are those of the column of right labels.
     """
-    rows = read_data(path, Wanted(text=spec.text, id=spec.id, show=columns_as_texts(spec, path)))
+    shown = columns_as_texts(spec, has_columns=not is_npz(path))
+    rows = read_data(path, Wanted(text=spec.text, id=spec.id, show=shown))
     if spec.labels is None:
         right = rows._show[spec.truth].to_pylist() if spec.truth in rows._show else []
         spec = replace(spec, labels=tuple(sorted({label for label in right if label})))

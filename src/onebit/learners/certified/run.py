@@ -1,0 +1,219 @@
+"""What all runs of certified learners have in common: epochs that begin and close, and what is stated meanwhile.
+
+A run says which questions its epochs ask (``_begin``) and what their answers show (``_close``); everything else about
+asking, telling, taking back and stating is here.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from onebit import promise
+from onebit.errors import InvalidInputError, UnknownQuestionError, check_count, check_fraction
+from onebit.hypotheses.finite import FiniteClass
+from onebit.kernels.distinct import distinct_rows
+from onebit.learners.certified.asking import Asking
+from onebit.learners.certified.forecast import Forecast, forecast
+from onebit.learners.certified.outputs import Predictions
+from onebit.learners.certified.standing import Standing
+from onebit.learners.certified.statement import CertifiedResult
+from onebit.learners.contract import Learner
+from onebit.learners.items import ItemSource, Pool
+from onebit.learners.ledger import Ledger
+from onebit.records import (
+    Answer,
+    Closing,
+    EpochPlan,
+    EpochRecord,
+    Question,
+    RunStatus,
+    Setting,
+    Status,
+)
+
+
+class CertifiedRun(Learner[CertifiedResult]):
+    """A run with a ``setting`` over a finite class; rows count the distinct hypotheses of a pool.
+
+    On a stream, rows that are equal so far may differ on what is to come, so all of them count.
+    """
+
+    #: The size of the pool where its items are drawn without replacement.
+    _n_drawn_once: int | None = None
+
+    def __init__(self, hypotheses: FiniteClass, items: ItemSource, setting: Setting) -> None:
+        check_fraction("eps", setting.eps)
+        check_fraction("delta", setting.delta)
+        if setting.budget is not None:
+            check_count("budget", setting.budget)
+        #: What is promised follows from it.
+        self._setting = setting
+        self.seed = setting.seed
+        self._pool_said: Predictions | None = None
+        self._first = self._which = np.arange(hypotheses.n_hypotheses)
+        if isinstance(items, Pool):
+            hypotheses.check_examples(items.x)
+            said = np.maximum(hypotheses.predictions(items.x), -1)
+            self._first, self._which = distinct_rows(said)
+            self._pool_said = said[self._first]
+        self._ledger = Ledger(hypotheses.n_labels)
+        self._standing: Standing | None = None
+        #: The forecast of the last standing that somebody read.
+        self._foreseen: tuple[Standing | None, Forecast | None] = None, None
+        #: The epoch under way.
+        self._asking: Asking | None = None
+        #: Raters who answer at once.
+        self._n_raters = 1
+        self._n_rounds = self._n_free = self._n_checks = self._n_contradicted = 0
+        self._status = RunStatus.RUNNING
+        self.epochs: list[EpochRecord] = []
+        self.closings: list[Closing] = []
+        self._given: dict[int, EpochRecord] = {}
+
+    @abstractmethod
+    def _first_standing(self) -> Standing:
+        """Where the run stands before the first answer."""
+
+    @abstractmethod
+    def _begin(self, standing: Standing) -> None:
+        """Begin an epoch, or set the status where nothing is left to ask about."""
+
+    @abstractmethod
+    def _close(self, standing: Standing, if_not_over: RunStatus = RunStatus.RUNNING) -> None:
+        """Close the epoch under way, and draw all conclusions; the status is ``if_not_over`` unless these end it."""
+
+    def ask(self, n: int = 1) -> tuple[Question, ...] | Status:
+        check_count("the number of questions asked for", n)
+        self._settle()
+        questions: list[Question] = []
+        if self._asking is not None:
+            for _ in range(min(n, self._asking.n_ready, self._allowance(self._asking))):
+                questions.append(self._asking.next(len(self._ledger.questions) + len(questions)))
+        self._ledger.add(tuple(questions))
+        if questions:
+            return tuple(questions)
+        return Status.WAIT if self._ledger.n_open else Status.DONE
+
+    def tell(self, question_id: int, answer: Answer | int) -> None:
+        question = self._ledger.record(question_id, answer)
+        # After a budget cut the certificate has been given without it.
+        if self._asking is not None and question.epoch == self._asking.number:
+            self._asking.tell(question, answer)
+
+    @property
+    def n_ready(self) -> int:
+        return 0 if self._asking is None else min(self._asking.n_ready, self._allowance(self._asking))
+
+    def expect(self, n_raters: int) -> None:
+        self._n_raters = check_count("the number of raters", n_raters)
+
+    def untell(self, question_id: int) -> None:
+        asking = self._asking
+        if asking is None or question_id not in asking.questions or self._ledger.answers[question_id] is None:
+            raise UnknownQuestionError(
+                f"question {question_id!r} has no answer that can be taken back; that is possible while a question of "
+                "the same epoch is open"
+            )
+        asking.check_may_untell(question_id)
+        self._ledger.take_back(question_id)
+        asking.untell(question_id)
+
+    def adopt(self, record: EpochRecord | EpochPlan) -> None:
+        # The plan may be any, so a log stays good where numbers come out otherwise in the last bit, or plans improve.
+        if not isinstance(record, EpochRecord):
+            raise InvalidInputError(f"epoch {record.number} of the log is one of training, and this is a selection")
+        self._given[record.number] = record
+
+    @property
+    def result(self) -> CertifiedResult:
+        return self.read()()
+
+    def read(self, closes: bool = True) -> Callable[[], CertifiedResult]:
+        if closes:
+            self._settle()
+        n_cant_tell = sum(answer is Answer.CANT_TELL for answer in self._ledger.answers)
+        counts = {
+            "status": self._status,
+            "n_rounds": self._n_rounds,
+            "n_answers": self._ledger.n_answered,
+            "n_free_rounds": self._n_free,
+            "n_cant_tell": n_cant_tell,
+            "n_checks": self._n_checks,
+            "n_contradicted": self._n_contradicted,
+        }
+        return partial(self._result_of, self._standing_now().frozen(), tuple(self.closings), counts)
+
+    def _result_of(self, standing: Standing, closings: tuple[Closing, ...], counts: dict[str, Any]) -> CertifiedResult:
+        ahead = standing.ahead_at_most()
+        foreseen = self._foreseen
+        if foreseen[0] is not standing:
+            foreseen = standing, forecast(standing, closings, self._setting.eps, self._n_drawn_once)
+            self._foreseen = foreseen
+        n_items = None if self._pool_said is None else self._pool_said.shape[1]
+        setting = self._setting
+        return CertifiedResult(
+            promise=promise.suspended(setting) if standing.is_suspended else promise.in_full(setting, n_items),
+            chosen=int(self._first[standing.leader]),
+            achieved_eps=float(ahead.max()),
+            eps=setting.eps,
+            delta=setting.delta,
+            names=tuple(np.flatnonzero(self._which == standing.leader).tolist()),
+            survivors=tuple(self._first[standing.survivors].tolist()),
+            ahead_at_most=tuple(ahead.tolist()),
+            forecast=foreseen[1],
+            **counts,
+        )
+
+    def _allowance(self, asking: Asking) -> int:
+        budget = self._setting.budget
+        return asking.n_ready if budget is None else budget - len(self._ledger.questions)
+
+    def _standing_now(self) -> Standing:
+        """Who is ahead; the first time, examples may be looked at for a vote."""
+        if self._standing is None:
+            self._standing = self._first_standing()
+            if self._standing.is_over:
+                self._status = RunStatus.COMPLETE
+        return self._standing
+
+    def _settle(self) -> None:
+        """Close the epoch if it is over, and begin another unless the run is."""
+        standing = self._standing_now()
+        while self._status is RunStatus.RUNNING:
+            if self._asking is None:
+                self._begin(standing)
+            elif self._asking.n_unsettled == 0:
+                self._close(standing)
+            elif self._ledger.n_open == 0 and self._allowance(self._asking) <= 0:
+                self._close(standing, if_not_over=RunStatus.BUDGET)
+            else:
+                return
+
+    @staticmethod
+    def _status_after(standing: Standing, if_not_over: RunStatus) -> RunStatus:
+        if standing.is_suspended:
+            return RunStatus.SUSPENDED
+        if standing.is_shown:
+            return RunStatus.COMPLETE
+        return RunStatus.EXHAUSTED if standing.is_exact else if_not_over
+
+    def _note_closing(self, standing: Standing) -> None:
+        """Record what the epoch under way has shown; it is over."""
+        self.closings.append(
+            Closing(
+                len(self.closings),
+                self._n_rounds,
+                self._ledger.n_answered,
+                int(self._first[standing.leader]),
+                tuple(self._first[standing.survivors].tolist()),
+                standing.certified_eps,
+                self._n_checks,
+                self._n_contradicted,
+            )
+        )
+        self._asking = None

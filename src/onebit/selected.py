@@ -1,0 +1,135 @@
+"""What ``select``, ``compare`` and ``plan`` give back: a few words, a notebook view, a data frame."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from typing import Any
+
+from onebit.errors import InvalidInputError
+from onebit.report import Report, words
+from onebit.report.page import as_notebook
+from onebit.study.kinds.selection.rehearsal import Cost
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Selected:
+    """The outcome of a selection: ``report`` has all of it, ``notes`` what was left out of the table.
+
+    With probability at least 1 - delta no model is ahead of ``chosen`` by more than ``certified_eps``; ``status`` says
+    whether that is at most the eps asked for ("certified").
+    """
+
+    report: Report
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def chosen(self) -> str | None:
+        """The model that is chosen; the first of those that say the same on every item."""
+        return self.report.chosen[0] if self.report.chosen else None
+
+    @property
+    def certified_eps(self) -> float | None:
+        return self.report.certified_eps
+
+    @property
+    def answers(self) -> int:
+        return self.report.answers
+
+    @property
+    def status(self) -> str:
+        return self.report.status
+
+    def to_arrow(self) -> Any:
+        """The leaderboard: one row for each model."""
+        rows = [
+            {
+                "model": name,
+                "chosen": name in self.report.chosen,
+                "may_be_best": entry.ahead_at_most is not None,
+                "ahead_at_most": entry.ahead_at_most,
+                "accuracy": entry.accuracy,
+            }
+            for entry in self.report.leaderboard
+            for name in entry.names
+        ]
+        return _arrow(rows, ("model", "chosen", "may_be_best", "ahead_at_most", "accuracy"))
+
+    def to_frame(self) -> Any:
+        """The leaderboard as a pandas data frame."""
+        return _frame(self.to_arrow())
+
+    def __repr__(self) -> str:
+        return f"{words.chosen_in_words(self.report)}. {words.headline(self.report)} {self._told()}{_noted(self.notes)}"
+
+    def _told(self) -> str:
+        simulated = "simulated " if self.report.simulated else ""
+        return f"({self.answers:,} {simulated}{words.asked_for(self.report)}, delta {self.report.setting.delta:g})"
+
+    def _repr_html_(self) -> str:
+        return as_notebook(self.report) + "".join(f"<p>Note: {escape(note)}.</p>" for note in self.notes)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Forecast:
+    """How many answers choosing from a table will take, for each protocol and eps: a forecast, no promise."""
+
+    costs: tuple[Cost, ...]
+    n_models: int
+    n_items: int
+    delta: float
+    notes: tuple[str, ...] = field(default=())
+
+    def to_arrow(self) -> Any:
+        """One row for each protocol and eps; answers are null where a rehearsal had no end."""
+        rows = [
+            {"protocol": each.protocol, "eps": each.eps, "answers": each.middle, "low": each.low, "high": each.high}
+            for each in self.costs
+        ]
+        return _arrow(rows, ("protocol", "eps", "answers", "low", "high"))
+
+    def to_frame(self) -> Any:
+        """The same as a pandas data frame."""
+        return _frame(self.to_arrow())
+
+    def __repr__(self) -> str:
+        lines = [f"Answers to choose from {self.n_models:,} models on {self.n_items:,} items (a forecast, no promise):"]
+        lines += [f"  {each.protocol}, within {each.eps:g}: {_span(each)}" for each in self.costs]
+        return "\n".join(lines) + _noted(self.notes)
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{each.protocol}</td><td>{each.eps:g}</td><td>{_span(each)}</td></tr>" for each in self.costs
+        )
+        head = "<tr><th>protocol</th><th>within</th><th>answers</th></tr>"
+        return f"<p>{escape(repr(self).splitlines()[0])}</p><table>{head}{rows}</table>"
+
+
+def _span(cost: Cost) -> str:
+    if cost.middle is None:
+        return "too many"
+    return f"{cost.middle:,} ({_count(cost.low)} to {_count(cost.high)})"
+
+
+def _count(answers: int | None) -> str:
+    return "too many" if answers is None else f"{answers:,}"
+
+
+def _noted(notes: Sequence[str]) -> str:
+    return "".join(f"\nNote: {note}." for note in notes)
+
+
+def _arrow(rows: list[dict[str, Any]], names: Sequence[str]) -> Any:
+    import pyarrow as pa
+
+    return pa.table({name: [row[name] for row in rows] for name in names})
+
+
+def _frame(table: Any) -> Any:
+    try:
+        return table.to_pandas()
+    except ImportError:
+        raise InvalidInputError(
+            "pandas is not installed; install it, or use to_arrow(), which polars reads too"
+        ) from None

@@ -1,0 +1,1 @@
+"""Logs of evaluation tools: one module for each tool, with ``read_log(path)``."""

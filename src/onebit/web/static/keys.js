@@ -1,0 +1,99 @@
+// The keys of the rater's page: which mean what, and how a rater changes them. A choice is kept in this browser.
+//
+// Space, arrows and page keys never answer: who reads a long text uses them to scroll.
+
+const PLACE = "onebit keys";
+const FIRST = { yes: "y", no: "n", "can't tell": "c", undo: "u" };
+const ALSO = { 1: "yes", 0: "no", Backspace: "undo" };
+const TAKEN = ["j", "k", "?"];
+
+export class Keys {
+  constructor() {
+    this.of = { ...FIRST, ...load() };
+  }
+
+  // What a key means: yes, no, can't tell, undo, or nothing.
+  meaning(event) {
+    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+    return Object.keys(FIRST).find((what) => this.of[what] === key) ?? ALSO[key] ?? null;
+  }
+
+  // Let a key mean something. Says why it cannot, or null.
+  change(what, key) {
+    const wanted = key.toLowerCase();
+    if ([...wanted].length !== 1 || wanted === " ") return "Choose a letter, a digit or a sign.";
+    const other = Object.keys(FIRST).find((each) => each !== what && this.of[each] === wanted) ?? ALSO[wanted];
+    if (TAKEN.includes(wanted) || (other && other !== what)) return `The key ${wanted} has a meaning already. Choose another.`;
+    this.of[what] = wanted;
+    try {
+      localStorage.setItem(PLACE, JSON.stringify(this.of));
+    } catch {
+      // A browser that keeps nothing has the choice until the page is closed.
+    }
+    return null;
+  }
+
+  // Write the keys where a page shows them.
+  show(buttons) {
+    for (const place of document.querySelectorAll("[data-key]")) place.textContent = this.of[place.dataset.key];
+    for (const [what, button] of Object.entries(buttons)) {
+      button.querySelector("kbd").textContent = this.of[what];
+      const also = Object.keys(ALSO).filter((key) => ALSO[key] === what);
+      button.setAttribute("aria-keyshortcuts", [this.of[what], ...also].join(" "));
+    }
+  }
+}
+
+function load() {
+  try {
+    const kept = JSON.parse(localStorage.getItem(PLACE)) ?? {};
+    return Object.fromEntries(Object.entries(kept).filter(([what, key]) => what in FIRST && typeof key === "string"));
+  } catch {
+    return {};
+  }
+}
+
+// The buttons of the help that change a key: press one, then the key.
+export function letChange(keys, help, changed) {
+  const problem = document.getElementById("key-problem");
+  let changing = null;
+
+  function end() {
+    if (changing) changing.textContent = "Change";
+    changing = null;
+  }
+
+  for (const button of help.querySelectorAll("[data-change]")) {
+    button.setAttribute("aria-label", `Change the key for ${button.dataset.change}`);
+    button.addEventListener("click", () => {
+      end();
+      problem.hidden = true;
+      changing = button;
+      button.textContent = "Press a key";
+    });
+  }
+  help.addEventListener("keydown", (event) => {
+    if (!changing || ["Shift", "Tab", "Control", "Alt", "Meta"].includes(event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const why = event.key === "Escape" ? null : keys.change(changing.dataset.change, event.key);
+    problem.textContent = why ?? "";
+    problem.hidden = !why;
+    end();
+    changed();
+  });
+  help.addEventListener("close", end);
+}
+
+const STEP = 60; // pixels that an arrow scrolls
+
+// What a key scrolls by in a place: [across, down] in pixels, or null if it is no key for that.
+export function scrolling({ key, shiftKey }, { clientHeight, scrollHeight }) {
+  const part = clientHeight * 0.85;
+  const by = {
+    ArrowUp: [0, -STEP], ArrowDown: [0, STEP], ArrowLeft: [-STEP, 0], ArrowRight: [STEP, 0],
+    PageUp: [0, -part], PageDown: [0, part], " ": [0, shiftKey ? -part : part],
+    Home: [0, -scrollHeight], End: [0, scrollHeight],
+  };
+  return by[key] ?? null;
+}

@@ -1,0 +1,42 @@
+"""What is done with a table from outside, each in a process of its own (``workroom``); what is given back is JSON."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from onebit.store.store import Store
+from onebit.study import creation
+from onebit.study.foresight import foresee
+from onebit.tables.formats import columns_of
+from onebit.web.chosen import about_table, file_of, read_choice
+from onebit.web.folders import Folders
+
+
+def columns(storage: str, folders: Folders, body: dict[str, Any]) -> dict[str, list[str]]:
+    """The columns of a table, and those that are no model's."""
+    file = file_of(folders, body)
+    with about_table(file, "path" if "path" in body else "upload"):
+        names, of_no_model = columns_of(file)
+    return {"columns": list(names), "of_no_model": list(of_no_model)}
+
+
+def plan(storage: str, folders: Folders, body: dict[str, Any]) -> dict[str, Any]:
+    """How many answers a study would take."""
+    chosen = read_choice(folders, body)
+    seen = foresee(chosen.spec, chosen.table)
+    return {
+        "models": getattr(chosen.table, "n_models", 0),
+        "items": chosen.table.n_items,
+        "labels": len(chosen.labels),
+        "answers": [seen.low, seen.high],
+        "hours": list(seen.hours),
+        "at_least": seen.at_least,
+        "seconds_per_answer": seen.seconds_per_answer,
+    }
+
+
+def create(storage: str, folders: Folders, body: dict[str, Any]) -> int:
+    """Make a study; its number."""
+    chosen = read_choice(folders, body)
+    with Store(storage) as store:
+        return creation.create(store, body["name"], chosen.spec, chosen.table).id

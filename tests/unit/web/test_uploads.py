@@ -1,0 +1,40 @@
+"""The server's own folder: for nobody else, gone when it stops; the next start removes what a killed one left."""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from onebit.web.uploads import UploadFolder
+
+LEAVE = """
+import os, sys, tempfile
+tempfile.tempdir = sys.argv[1]
+from onebit.web.uploads import UploadFolder
+folder = UploadFolder()
+(folder.path / "table.csv").write_text("secret")
+print(folder.path, flush=True)
+os.kill(os.getpid(), 9)
+"""
+
+
+def test_what_a_killed_server_left_is_removed_and_what_is_in_use_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left = subprocess.run([sys.executable, "-c", LEAVE, str(tmp_path)], capture_output=True, text=True, check=False)
+    path = Path(left.stdout.strip())
+    assert path.is_dir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    first = UploadFolder()
+    assert not path.exists()
+    second = UploadFolder()
+    assert first.path.is_dir()
+    assert stat.S_IMODE(first.path.parent.stat().st_mode) == 0o700
+    first.close()
+    second.close()
+    assert list(tmp_path.iterdir()) == []

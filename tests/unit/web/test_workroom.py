@@ -1,0 +1,81 @@
+"""Tables from outside are read in a process of their own: what takes too much is refused, and nobody else notices."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.unit.web.served import Served, bearer, write_table
+
+from onebit.errors import InvalidInputError, OptionError
+from onebit.store.store import Store
+from onebit.web import tasks
+from onebit.web.folders import Folders
+from onebit.web.workroom import WorkLimits, Workroom
+
+CHOSEN = {"id": "id", "show": ["text"], "protocol": "one-shot"}
+
+
+def workroom(folder: Path, **limits: Any) -> Workroom:
+    return Workroom(f"sqlite:///{folder}/studies.db", Folders(folder.resolve(), folder), WorkLimits(**limits))
+
+
+def test_what_is_done_there_is_what_would_be_done_here(tmp_path: Path) -> None:
+    write_table(tmp_path / "table.csv")
+    room = workroom(tmp_path)
+    body = {"path": "table.csv", **CHOSEN, "eps": 0.2}
+    folders = Folders(tmp_path.resolve(), tmp_path)
+    assert room.do("columns", body) == tasks.columns("", folders, body)
+    assert room.do("plan", body)["answers"] == tasks.plan("", folders, body)["answers"]
+    number = room.do("create", {**body, "name": "made there"})
+    with Store(f"sqlite:///{tmp_path}/studies.db") as store:
+        assert [(entry.id, entry.name) for entry in store.entries()] == [(number, "made there")]
+
+
+def test_refusals_come_back_with_their_field(tmp_path: Path) -> None:
+    write_table(tmp_path / "table.csv")
+    room = workroom(tmp_path)
+    with pytest.raises(OptionError, match="there is no column 'no'") as caught:
+        room.do("plan", {"path": "table.csv", "protocol": "one-shot", "id": "no"})
+    assert caught.value.option == "id"
+    with pytest.raises(InvalidInputError, match="not below the folder"):
+        room.do("columns", {"path": "/etc/passwd"})
+
+
+def test_a_table_that_takes_too_much_memory_is_refused(tmp_path: Path) -> None:
+    np.savez_compressed(tmp_path / "large.npz", preds=np.zeros((2, 50 * 2**20), dtype=np.int8))
+    with pytest.raises(OptionError, match="memory"):
+        workroom(tmp_path, n_bytes=64 * 2**20).do("plan", {"path": "large.npz", "protocol": "one-shot"})
+
+
+def test_a_table_that_takes_too_long_is_refused(tmp_path: Path) -> None:
+    write_table(tmp_path / "table.csv")
+    with pytest.raises(OptionError, match="more than the 0 seconds"):
+        workroom(tmp_path, seconds=0.0).do("plan", {"path": "table.csv", **CHOSEN})
+
+
+def test_raters_are_served_while_a_trap_is_read(served: Served) -> None:
+    """An NPZ of a hundred kB that takes more than there is, from the page: raters go on, and the site lives."""
+    folder = served.site.folder
+    np.savez_compressed(folder / "large.npz", preds=np.zeros((2, 50 * 2**20), dtype=np.int8))
+    served.site.workroom = workroom(folder, n_bytes=64 * 2**20)
+    served.ask(served.ann)
+    told: list[Any] = []
+
+    def plan() -> None:
+        told.append(served.post("plan", served.owner, path="large.npz", protocol="one-shot"))
+
+    thread = threading.Thread(target=plan)
+    thread.start()
+    longest = 0.0
+    while thread.is_alive():
+        began = time.monotonic()
+        assert served.ask(served.ann)
+        longest = max(longest, time.monotonic() - began)
+    assert told[0].status_code == 422
+    assert longest < 5
+    assert served.client.get("/api/v1/studies", headers=bearer(served.owner)).status_code == 200
