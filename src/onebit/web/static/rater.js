@@ -90,7 +90,9 @@ function show(current) {
   for (const [name, isFor] of Object.entries(parts)) {
     for (const part of document.querySelectorAll(`.${name}`)) part.hidden = !isFor;
   }
-  for (const part of isSameItem ? [] : [item, question]) restart(part);
+  // The part around the question moves, not the question in it: moved inside, it would overflow, and what scrolls is a
+  // stop of the tab key, for as long as the movement lasts.
+  for (const part of isSameItem ? [] : [item, question.parentElement]) restart(part);
   if (!label) labels.offer();
 }
 
