@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -22,6 +23,43 @@ def test_example_runs(path: Path) -> None:
     done = subprocess.run([sys.executable, "-W", "error", str(path)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+@pytest.mark.parametrize(
+    ("candidate", "options", "code", "line"),
+    [
+        ("good", [], 0, "pass: good is "),
+        ("poor", [], 3, "worse: poor is worse than usual"),
+        ("good", ["--budget", "3"], 4, "not yet: good beside usual"),
+        ("missing", [], 2, "The gate could not be run."),
+    ],
+)
+def test_the_gate_in_ci_runs_as_a_plain_script(
+    tmp_path: Path, candidate: str, options: list[str], code: int, line: str
+) -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 5, 400)
+    models = {
+        name: np.where(rng.random(400) < share, truth, (truth + 1) % 5)
+        for name, share in (("usual", 0.7), ("good", 0.9), ("poor", 0.4))
+    }
+    frame = pandas.DataFrame({"id": range(400), "label": truth, **models})
+    frame.to_csv(tmp_path / "predictions.csv", index=False)
+    script = ["sh", str(ROOT / "examples" / "gate_in_ci.sh"), "predictions.csv", "usual", candidate, "0.02"]
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [*script, "--id", "id", "--truth", "label", *options],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+        env={**os.environ, "PATH": path, "GITHUB_STEP_SUMMARY": str(tmp_path / "summary")},
+    )
+    assert done.returncode == code, done.stderr
+    assert line in done.stdout
+    assert (tmp_path / "summary").read_text() == done.stdout
+    # The workflow runs this script.
+    assert "sh examples/gate_in_ci.sh" in (ROOT / "examples" / "gate_in_ci.yml").read_text()
 
 
 def at_hand() -> dict[str, object]:

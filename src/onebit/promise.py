@@ -14,6 +14,8 @@ ABOUT_PAIRS = (
     "Anything about two models of which neither is the best. A bound in the leaderboard begins with “if this model is "
     "the best”. It says nothing if the model is not the best."
 )
+#: What no gate says.
+ABOUT_CANDIDATES = "Anything about two candidates beside each other. Each is held against the baseline alone."
 #: What to do where follow-up was suspended.
 ADVICE = "start again with one-shot, which allows several right labels per item, or none"
 
@@ -33,6 +35,8 @@ def is_about_accuracy(setting: Setting, simulated: bool = False) -> bool:
 
 def promised(setting: Setting, n_items: int | None, simulated: bool = False) -> list[str]:
     """What is guaranteed about a pool of ``n_items``, or about the population of a stream."""
+    if setting.baseline is not None:
+        return _promised_by_gate(setting, n_items, simulated)
     ahead = (
         "No model is right more often than the chosen one"
         if is_about_accuracy(setting, simulated)
@@ -47,16 +51,33 @@ def promised(setting: Setting, n_items: int | None, simulated: bool = False) -> 
     ]
 
 
+def _promised_by_gate(setting: Setting, n_items: int | None, simulated: bool) -> list[str]:
+    return [
+        f"With probability at least {1 - setting.delta:.4g}, everything that is said of every candidate is true, at "
+        "every moment of the run: that it is better than the baseline, that it is worse, that it is not worse by the "
+        "margin, and how far it may be behind or ahead.",
+        "So the promise holds although the run is watched, and whenever it is stopped.",
+        f"{best_means(setting, n_items, simulated)} “Worse” means: less often, by however little. “Not worse by the "
+        f"margin” means: less often by less than {setting.eps:g}, if at all.",
+    ]
+
+
 def best_means(setting: Setting, n_items: int | None, simulated: bool = False) -> str:
     """What models are compared by, and where."""
     if setting.population == "pool":
         where, each = f"the {n_items:,} items of this table", "each of"
     else:
         where, each = "the population that the items of this table were drawn from", "every item of"
+
+    def means(praised: str) -> str:
+        if setting.baseline is None:
+            return f"“Best” means: {praised} most often"
+        return f"“Better” means: {praised} more often than the baseline"
+
     if is_about_accuracy(setting, simulated):
-        return f"“Best” means: right most often on {where}."
+        return f"{means('right')} on {where}."
     what = "output" if setting.protocol == "panel" else "label"
-    return f"“Best” means: accepted most often, if raters judged every model's {what} on {each} {where}."
+    return f"{means('accepted')}, if raters judged every model's {what} on {each} {where}."
 
 
 def not_promised(setting: Setting, simulated: bool = False) -> list[str]:
@@ -65,6 +86,11 @@ def not_promised(setting: Setting, simulated: bool = False) -> list[str]:
         "That the chosen model is good. It is compared with the other models of the table, and all may be poor.",
         "That it is the best elsewhere, or on next month's data.",
     ]
+    if setting.baseline is not None:
+        told = [
+            "That a candidate is good. It is compared with the baseline, and both may be poor.",
+            "That it is so elsewhere, or on next month's data.",
+        ]
     if not is_about_accuracy(setting, simulated):
         what = "an output" if setting.protocol == "panel" else "a label"
         told.append(f"That {what} which raters accept is right. Where raters err, they may accept a wrong one.")

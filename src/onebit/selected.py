@@ -1,14 +1,14 @@
-"""What ``select``, ``compare`` and ``plan`` give back: a few words, a notebook view, a data frame."""
+"""What ``select``, ``gate``, ``compare`` and ``plan`` give back: a few words, a notebook view, a data frame."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
 
 from onebit.errors import InvalidInputError
-from onebit.report import Report, words
+from onebit.report import Report, gate_words, words
 from onebit.report.page import as_notebook
 from onebit.study.kinds.selection.rehearsal import Cost
 
@@ -66,6 +66,51 @@ class Selected:
     def _told(self) -> str:
         simulated = "simulated " if self.report.simulated else ""
         return f"({self.answers:,} {simulated}{words.asked_for(self.report)}, delta {self.report.setting.delta:g})"
+
+    def _repr_html_(self) -> str:
+        return as_notebook(self.report) + "".join(f"<p>Note: {escape(note)}.</p>" for note in self.notes)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Gated:
+    """The outcome of a gate: ``report`` has all of it, ``notes`` what was left out of the table.
+
+    With probability at least 1 - delta all that is said of all candidates is true.
+    """
+
+    report: Report
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def verdict(self) -> str:
+        """ "worse" if a candidate is, else "not yet" if one is not decided, else "pass"."""
+        return gate_words.overall(self.report)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every candidate is better than the baseline, or not worse by the margin."""
+        return self.verdict == "pass"
+
+    @property
+    def verdicts(self) -> dict[str, str]:
+        """ "better", "not worse" (by the margin), "worse" or "not yet", by candidate."""
+        return {line.name: line.verdict for line in self.report.gate}
+
+    @property
+    def answers(self) -> int:
+        return self.report.answers
+
+    def to_arrow(self) -> Any:
+        """One row for each candidate."""
+        names = ("name", "verdict", "behind_at_most", "ahead_at_most", "difference")
+        return _arrow([asdict(line) for line in self.report.gate], names)
+
+    def to_frame(self) -> Any:
+        """The same as a pandas data frame."""
+        return _frame(self.to_arrow())
+
+    def __repr__(self) -> str:
+        return f"{gate_words.in_a_line(self.report)}{_noted(self.notes)}"
 
     def _repr_html_(self) -> str:
         return as_notebook(self.report) + "".join(f"<p>Note: {escape(note)}.</p>" for note in self.notes)

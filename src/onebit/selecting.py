@@ -1,4 +1,4 @@
-"""``select``, ``compare`` and ``plan``: the best of N models from a table at hand, in a notebook or a script.
+"""``select``, ``gate``, ``compare`` and ``plan``: the best of N models from a table at hand, in a notebook or a script.
 
 They are what ``onebit select`` and ``onebit plan`` are, with a function in place of the person at the terminal.
 """
@@ -18,7 +18,8 @@ import numpy as np
 from onebit.errors import InvalidInputError
 from onebit.raters import CallableRater
 from onebit.records import Answer, AskingProtocol, SelectionSpec
-from onebit.selected import Forecast, Selected
+from onebit.report import Report
+from onebit.selected import Forecast, Gated, Selected
 from onebit.study.constants import AT_A_TIME, PLANNED_EPS
 from onebit.study.creation import prepare
 from onebit.study.folder import StudyFolder, report_of
@@ -60,7 +61,38 @@ def select(
     >>> found.chosen
     'right'
     """
-    spec = SelectionSpec(**options)
+    return Selected(*_run(SelectionSpec(**options), table, ask, out, quiet))
+
+
+def gate(
+    table: Any,
+    ask: Ask | Sequence[Any] | None = None,
+    *,
+    baseline: str,
+    candidates: str | Sequence[str] = (),
+    margin: float | None = None,
+    out: str | Path | None = None,
+    quiet: bool = False,
+    **options: Any,
+) -> Gated:
+    """Whether candidates may take the place of the model in use: better, not worse by ``margin``, worse, or not yet.
+
+    Without ``candidates``, all other models of the table are held against ``baseline``. Only where they differ from it
+    something is asked. Table, ``ask``, ``out`` and the other options are those of ``select``.
+
+    >>> truth = ["cat", "dog"] * 20
+    >>> gate({"old": ["cat"] * 40, "new": truth}, truth, baseline="old", margin=0.1).passed
+    True
+    """
+    named = (candidates,) if isinstance(candidates, str) else tuple(candidates)
+    spec = SelectionSpec(baseline=baseline, candidates=named, margin=margin, **options)
+    return Gated(*_run(spec, table, ask, out, quiet))
+
+
+def _run(
+    spec: SelectionSpec, table: Any, ask: Ask | Sequence[Any] | None, out: str | Path | None, quiet: bool
+) -> tuple[Report, tuple[str, ...]]:
+    """Ask until the end; the report, and what was left out of the table."""
     source = open_table(spec, table)
     models = _with_truth(read_models(spec, source), ask)
     rater = None
@@ -78,7 +110,7 @@ def select(
         with folder.go_on(_name(table), new) as study:
             _answer(study, rater, 1 if out is not None else AT_A_TIME, None if quiet else _Line(study))
             report = folder.write_report(study) if out is not None else report_of(study)
-    return Selected(report, models.notes)
+    return report, models.notes
 
 
 def compare(

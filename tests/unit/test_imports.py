@@ -52,7 +52,7 @@ ALLOWED: dict[str, set[str]] = {
         "report",
     },
     "selected": {"report", "study"},
-    "selecting": {"raters", "tables", "study", "selected"},
+    "selecting": {"raters", "tables", "report", "study", "selected"},
     "web": {"tables", "raters", "log", "store", "study", "report", "learners.paper.schedule", "verify"},
     "cli": {
         "promise",

@@ -116,6 +116,23 @@ def test_two_models_are_compared() -> None:
         onebit.compare(series, series, truth)
 
 
+def test_a_gate() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 4, 400)
+    said = {
+        name: np.where(rng.random(400) < p, truth, 0).tolist() for name, p in (("old", 0.7), ("new", 0.9), ("bad", 0.3))
+    }
+    passed = onebit.gate(said, truth, baseline="old", candidates="new", margin=0.05)
+    assert (passed.passed, passed.verdict, list(passed.verdicts)) == (True, "pass", ["new"])
+    assert repr(passed).startswith("pass: new is ")
+    assert "Candidates beside old" in passed._repr_html_()
+    both = onebit.gate(said, truth, baseline="old")
+    assert (both.passed, both.verdict, both.verdicts["bad"]) == (False, "worse", "worse")
+    assert both.to_frame().columns.tolist() == ["name", "verdict", "behind_at_most", "ahead_at_most", "difference"]
+    stopped = onebit.gate(said, truth, baseline="old", candidates=["new"], budget=4)
+    assert (stopped.verdict, stopped.answers) == ("not yet", 4)
+
+
 def test_logs_are_compared_by_their_paths() -> None:
     found = onebit.compare(LOGS / "careful.eval", LOGS / "hasty.eval", truth="target", eps=0.3, quiet=True)
     assert found.chosen == "mockllm/careful"

@@ -10,6 +10,7 @@ import typer
 from onebit import __version__
 from onebit.cli.demo import demo
 from onebit.cli.export import export
+from onebit.cli.gate import gate, verdict
 from onebit.cli.learn import learn
 from onebit.cli.links import app as links_app
 from onebit.cli.options import flag
@@ -34,9 +35,11 @@ app = typer.Typer(
     rich_markup_mode="markdown",
 )
 app.command()(select)
+app.command()(gate)
 app.command()(learn)
 app.command()(predict)
 study_app.command("learn")(study_learn)
+study_app.command()(verdict)
 app.add_typer(study_app)
 app.command()(serve)
 app.add_typer(links_app)

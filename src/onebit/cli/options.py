@@ -17,7 +17,7 @@ from onebit.records import SelectionSpec, TrainingSpec
 from onebit.records.option import options
 
 #: Options whose flag is not their name with dashes.
-FLAGS = {"lease_seconds": "--lease", "f_no": "--error-rates", "f_yes": "--error-rates"}
+FLAGS = {"lease_seconds": "--lease", "candidates": "--candidate", "f_no": "--error-rates", "f_yes": "--error-rates"}
 Spec = TypeVar("Spec", SelectionSpec, TrainingSpec)
 
 
@@ -41,6 +41,9 @@ def option(name: str, spec: type[Any] = SelectionSpec, form: str = "", metavar: 
 
 
 Eps = Annotated[float, option("eps")]
+Baseline = Annotated[str | None, option("baseline", metavar="MODEL")]
+Candidates = Annotated[list[str] | None, option("candidates", metavar="MODEL")]
+Margin = Annotated[float | None, option("margin")]
 Delta = Annotated[float, option("delta")]
 Protocol = Annotated[str, option("protocol")]
 TrainingProtocol = Annotated[str, option("protocol", TrainingSpec)]

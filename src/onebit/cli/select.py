@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from onebit.report import Report
     from onebit.tables import ModelTable
 
+SimulatingTruth = Annotated[
+    str | None,
+    typer.Option(
+        "--truth", help="Column with the right labels (NPZ: y); raters are then simulated.", show_default=False
+    ),
+]
 #: The folder of a run on several logs.
 SEVERAL = "selection"
 
@@ -39,10 +45,7 @@ def select(
     protocol: opt.Protocol = SelectionSpec.protocol,
     learner: opt.Learner = SelectionSpec.learner,
     population: opt.Population = SelectionSpec.population,
-    truth: Annotated[
-        str | None,
-        typer.Option(help="Column with the right labels (NPZ: y); raters are then simulated.", show_default=False),
-    ] = None,
+    truth: SimulatingTruth = None,
     verdicts: opt.Verdicts = None,
     id: opt.Id = None,
     show: opt.Show = None,
@@ -79,7 +82,7 @@ def select(
     """
     spec = opt.spec_of(SelectionSpec, locals())
     if truth is None and verdicts is None:
-        _check_can_ask(spec)
+        check_can_ask(spec)
     folder = out if out is not None else default_folder(table)
     report = run_selection(spec, table, folder, Console(stderr=True))
     if as_json:
@@ -131,16 +134,20 @@ def _say_protocol(spec: SelectionSpec, table: ModelTable, console: Console) -> N
             f"asking by panel: {table.n_labels:,} different outputs of {table.n_items:,} items are free texts, of "
             "which several may be right"
         ),
-        "one-shot": (
-            f"asking one-shot: models give {table.n_labels:,} labels. Where one label alone is right, --protocol "
-            "follow-up mostly needs fewer answers"
-        ),
+        "one-shot": (f"asking one-shot: models give {table.n_labels:,} labels{_advice(spec)}"),
         "follow-up": "asking by follow-up: the labels are exhaustive, so one of them is right",
     }
     console.print(told[spec.decided(table.is_open).protocol], highlight=False, markup=False, soft_wrap=True)
 
 
-def _check_can_ask(spec: SelectionSpec) -> None:
+def _advice(spec: SelectionSpec) -> str:
+    # Between two models one-shot needs about as few.
+    if spec.baseline is not None:
+        return ""
+    return ". Where one label alone is right, --protocol follow-up mostly needs fewer answers"
+
+
+def check_can_ask(spec: SelectionSpec) -> None:
     """Refuse what a person at a terminal cannot be asked, or to ask where there is no terminal."""
     if spec.protocol == "labels":
         raise InvalidInputError(

@@ -58,6 +58,9 @@ def create(
     ],
     storage: Storage = None,
     eps: opt.Eps = SelectionSpec.eps,
+    baseline: opt.Baseline = None,
+    candidates: opt.Candidates = None,
+    margin: opt.Margin = None,
     delta: opt.Delta = SelectionSpec.delta,
     protocol: opt.Protocol = SelectionSpec.protocol,
     learner: opt.Learner = SelectionSpec.learner,
@@ -94,7 +97,8 @@ def create(
     """Make a study from a table of labels or free texts; everything is checked before anything is written.
 
     Every column other than --id, --truth, --verdicts, --show, --reference, --image, --gold and --judge is a model,
-    unless --models names them. A column of right labels must be named with --truth or --gold, or it would be a model
+    unless --models names them. With --baseline it is a gate: candidates are held against that model, and `onebit study
+    verdict` tells of it. A column of right labels must be named with --truth or --gold, or it would be a model
     that is always right.
     """
     spec = opt.spec_of(SelectionSpec, locals())
@@ -107,8 +111,12 @@ def create(
     create_study(storage, name, spec, found)
     protocol = spec.decided(found.is_open).protocol
     what = "different outputs" if protocol == "panel" else "labels"
+    of_gate = spec.models_of_gate(found.models)
+    if of_gate is not None:
+        say(f"It is a gate: {', '.join(of_gate[1:])} against {of_gate[0]}, with a margin of {spec.gate_margin:g}.")
+    n_models = found.n_models if of_gate is None else len(of_gate)
     say(
-        f"The study {name} has {found.n_models} models, {found.n_items:,} items and {found.n_labels:,} {what}; it asks "
+        f"The study {name} has {n_models} models, {found.n_items:,} items and {found.n_labels:,} {what}; it asks "
         f"by {protocol}."
     )
 

@@ -21,7 +21,6 @@ from typing import Self
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -52,18 +51,17 @@ class EpochWealth(Wealth):
 
     def __init__(self, n_hypotheses: int) -> None:
         self.n_hypotheses = n_hypotheses
-        #: For each threshold: the leader, the epochs counted, and the state after them.
-        self._states: dict[float, tuple[int, int, Floats]] = {}
+        #: For each threshold and leader: the epochs counted, and the state after them.
+        self._states: dict[tuple[float, int], tuple[int, Floats]] = {}
 
     def log_wealth(self, leader: int, c: float, keep: bool = False) -> Floats:
-        known_leader, n_counted, state = self._states.get(c, (leader, 0, self._start()))
-        if known_leader != leader:
-            n_counted, state = 0, self._start()
+        n_counted, state = self._states.get((c, leader), (0, self._start()))
         for epoch in range(n_counted, self._n_epochs()):
             state = self._advanced(state, epoch, leader, c)
         if keep:
-            self._states[c] = (leader, self._n_epochs(), state)
-        mean: Floats = logsumexp(state[:, : BETS.size], axis=1) - np.log(BETS.size)
+            self._states[c, leader] = self._n_epochs(), state
+        # Many times quicker than scipy's logsumexp for so few numbers.
+        mean: Floats = np.logaddexp.reduce(state[:, : BETS.size], axis=1) - np.log(BETS.size)
         return mean
 
     def frozen(self) -> Self:
@@ -76,7 +74,7 @@ class EpochWealth(Wealth):
         return same
 
     def forget(self, c: float) -> None:
-        self._states.pop(c, None)
+        self._states = {key: state for key, state in self._states.items() if key[0] != c}
 
     @abstractmethod
     def _start(self) -> Floats:

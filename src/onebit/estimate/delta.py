@@ -1,4 +1,4 @@
-"""Every split of delta. How certificates share it out is not in the paper: docs/certificate.md, steps 5 and 14.
+"""Every split of delta. How certificates share it out is not in the paper: docs/certificate.md, steps 5, 14 and 16.
 
 Shares are fixed before the first answer. The checker in ``verify`` has its own, since it shares no code with learners.
 Bounds hold the logarithm of 1 over a share; functions that return it are named ``log_*``.
@@ -42,6 +42,20 @@ def failure_per_leader(agreement: NDArray[np.int64], delta: float) -> NDArray[np
 def even_failure_per_leader(n_hypotheses: int, delta: float) -> NDArray[np.float64]:
     """What of delta each hypothesis may use up as the leader, where nobody is likelier to lead; shape (N,)."""
     return np.full(n_hypotheses, delta / max(n_hypotheses - 1, 1))
+
+
+def failure_per_candidate(n_candidates: int, delta: float) -> float:
+    """What of delta the statements of a gate about one of its candidates may use up, all of them together."""
+    return delta / max(n_candidates, 1)
+
+
+def failure_at_zero(failure: float) -> float:
+    """What "better" may use up of a candidate's share, and "worse" as much: half each.
+
+    Both are wrong where the two models are equal, and there only. A statement that one is ahead by less than some
+    c > 0 can be wrong only where that one is ahead, and then no statement about the other is: it may use up all.
+    """
+    return failure / 2
 
 
 def log_share(n_events: int, delta: float) -> float:

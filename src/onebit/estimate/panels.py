@@ -18,7 +18,6 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
-from scipy.special import logsumexp
 
 from onebit.estimate.betting import BETS, Wealth
 
@@ -104,7 +103,8 @@ class PanelWealth(Wealth):
 
 
 def _log_mean(state: Floats) -> Floats:
-    mean: Floats = logsumexp(state, axis=1) - np.log(BETS.size)
+    # Many times quicker than scipy's logsumexp for so few numbers.
+    mean: Floats = np.logaddexp.reduce(state, axis=1) - np.log(BETS.size)
     return mean
 
 

@@ -46,6 +46,8 @@ FLAT: dict[type[Event], tuple[str, type]] = {
 }
 #: The setting of each kind of study.
 SETTINGS: dict[Kind, type[Setting | TrainingSetting]] = {"selection": Setting, "training": TrainingSetting}
+#: Of a setting, what stands in its JSON only where it is given: it came later, and digests of older logs are kept.
+ONLY_IF_GIVEN = "baseline"
 STATUSES = {status.name.lower(): status for status in RunStatus}
 #: What msgspec does not know are numbers of numpy.
 _from_numpy = methodcaller("item")
@@ -59,6 +61,8 @@ def to_json(event: Event) -> Object:
     {'event': 'undone', 'id': 3, 'rater': 'ann'}
     """
     data: Object = to_builtins(event, enc_hook=_from_numpy)
+    if isinstance(event, Created) and data["setting"].get(ONLY_IF_GIVEN, ...) is None:
+        del data["setting"][ONLY_IF_GIVEN]
     if type(event) in FLAT:
         return {"event": data.pop("event"), **data.pop(FLAT[type(event)][0]), **data}
     return data | {"status": event.status.name.lower()} if isinstance(event, Finished) else data
@@ -107,6 +111,10 @@ def _read(data: Object, kind: type[Event]) -> Event:
 
 def _setting(data: object, kind: type[Setting | TrainingSetting]) -> Setting | TrainingSetting:
     if isinstance(data, dict):
+        if kind is Setting and data.get(ONLY_IF_GIVEN, ...) is ...:
+            data = data | {ONLY_IF_GIVEN: None}
+        elif kind is Setting and data[ONLY_IF_GIVEN] is None:
+            raise ValidationError(f"{ONLY_IF_GIVEN!r} is null; it is left out where there is none")
         _check_keys(data, kind)
     return convert(data, kind)
 

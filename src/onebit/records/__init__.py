@@ -1,6 +1,7 @@
 """The frozen records that pass between the parts: question and answer, setting, epochs, the spec of a study."""
 
 from onebit.records.epochs import Closing, EpochPlan, EpochRecord
+from onebit.records.gate import Comparison, GateVerdict, passes
 from onebit.records.numbers import Count, Finite, Propensity
 from onebit.records.question import Answer, Question, RunStatus, Status
 from onebit.records.selection_spec import SelectionSpec
@@ -25,10 +26,12 @@ __all__ = [
     "Answer",
     "AskingProtocol",
     "Closing",
+    "Comparison",
     "Count",
     "EpochPlan",
     "EpochRecord",
     "Finite",
+    "GateVerdict",
     "Population",
     "Propensity",
     "ProtocolChoice",
@@ -42,4 +45,5 @@ __all__ = [
     "TrainingProtocol",
     "TrainingSetting",
     "TrainingSpec",
+    "passes",
 ]

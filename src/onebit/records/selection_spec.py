@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, ClassVar, Literal, Self
 
@@ -10,6 +11,8 @@ from onebit.records.option import Option
 from onebit.records.setting import AskingProtocol, Population, ProtocolChoice, SelectorName, Setting
 from onebit.records.spec import SECONDS_PER_ANSWER, SECONDS_PER_LABEL, StudySpec
 
+#: The margin of a gate, unless another is given: one percentage point.
+MARGIN = 0.01
 #: What an empty output is.
 EmptyOutput = Literal["abstains", "answer"]
 
@@ -23,6 +26,23 @@ class SelectionSpec(StudySpec):
     eps: Annotated[
         float, Option("How far the accuracy of the chosen model may be below that of the best.", above=0, below=1)
     ] = 0.01
+    baseline: Annotated[
+        str | None,
+        Option("The model in use: then candidates are held against it (a gate), and no best model is looked for."),
+    ] = None
+    candidates: Annotated[
+        tuple[str, ...],
+        Option("Model that is held against the baseline; several may be named. Without it: all others of the table."),
+    ] = ()
+    margin: Annotated[
+        float | None,
+        Option(
+            "A candidate passes the gate if it is worse than the baseline by less than this, if at all; "
+            f"{MARGIN} where a baseline is named.",
+            above=0,
+            below=1,
+        ),
+    ] = None
     protocol: Annotated[
         ProtocolChoice,
         Option(
@@ -117,7 +137,7 @@ class SelectionSpec(StudySpec):
         """What the log keeps; a seed is drawn from the operating system if none was given."""
         spec = self.with_seed()
         return Setting(
-            eps=self.eps,
+            eps=self.eps if self.baseline is None else self.gate_margin,
             delta=self.delta,
             protocol=self._protocol_for(is_open=False),
             population=self.population,
@@ -127,13 +147,35 @@ class SelectionSpec(StudySpec):
             f_yes=self.f_yes,
             exhaustive=self.exhaustive,
             seed_given=not spec.seed_is_drawn,
+            # The table of a gate begins with the baseline (``models_of_gate``).
+            baseline=None if self.baseline is None else 0,
         )
+
+    @property
+    def gate_margin(self) -> float:
+        """The margin of a gate, said or not."""
+        return MARGIN if self.margin is None else self.margin
+
+    def models_of_gate(self, models: Sequence[str]) -> tuple[str, ...] | None:
+        """The models of a table that a gate is about, the baseline first; None without a gate."""
+        if self.baseline is None:
+            return None
+        for name, model in (("baseline", self.baseline), *(("candidates", each) for each in self.candidates)):
+            if model not in models:
+                raise OptionError(name, f"there is no model {model!r}; the table has {', '.join(models)}")
+        candidates = self.candidates or tuple(model for model in models if model != self.baseline)
+        if not candidates:
+            raise OptionError(
+                "candidates", f"{self.baseline!r} is the only model of the table; add one to hold against it"
+            )
+        return self.baseline, *candidates
 
     @property
     def seconds_per_answer(self) -> float:
         return SECONDS_PER_LABEL if self.protocol == "labels" else SECONDS_PER_ANSWER
 
     def _check_kind(self) -> None:
+        self._check_gate()
         self._check_errors()
         self._check_outputs()
         for name in ("model", "output"):
@@ -168,6 +210,28 @@ class SelectionSpec(StudySpec):
                 "repeat_share" if self.repeat_share > 0 else "gold_share",
                 f"checks of raters are given {with_protocol}; they are yes/no questions. Leave them out, or ask yes or "
                 "no",
+            )
+
+    def _check_gate(self) -> None:
+        """A baseline makes a gate, which has its own aim."""
+        if self.baseline is None:
+            for name in ("candidates", "margin"):
+                if getattr(self, name):
+                    raise OptionError(
+                        name, f"{name} is given and no baseline; name the model that candidates are held against"
+                    )
+            return
+        if self.eps != type(self).eps:
+            raise OptionError(
+                "eps", f"eps is {self.eps} with a baseline; a gate has a margin in its place, so give that"
+            )
+        if self.learner != "certified":
+            raise OptionError("learner", f"learner is {self.learner} with a baseline; only certified can hold a gate")
+        if self.baseline in self.candidates or len(set(self.candidates)) < len(self.candidates):
+            raise OptionError(
+                "candidates",
+                f"the candidates are {', '.join(self.candidates)} and the baseline is {self.baseline}; each model must "
+                "be named once, or it would be held against itself",
             )
 
     def _check_outputs(self) -> None:

@@ -21,14 +21,17 @@ def eps_chart(report: Report) -> Markup:
     return _course(
         report,
         [1.0, *(point.certified_eps for point in report.course)],
-        title="certified eps against answers",
+        title="how far a candidate may be behind against answers" if report.gate else "certified eps against answers",
         logarithmic=True,
-        mark=(report.setting.eps, f"aim: {words.fraction(report.setting.eps)}"),
+        mark=(report.setting.eps, f"{'margin' if report.gate else 'aim'}: {words.fraction(report.setting.eps)}"),
     )
 
 
 def survivors_chart(report: Report) -> Markup:
-    """How many models may be the best against answers; empty before there is a point to draw."""
+    """How many models may be the best, or candidates are not decided, against answers; empty before the first point."""
+    if report.gate:
+        heights = [len(report.gate), *(point.survivors for point in report.course)]
+        return _course(report, heights, title="candidates not yet decided against answers")
     heights = [report.n_models, *(point.survivors for point in report.course)]
     return _course(report, heights, title="models that may be the best against answers")
 

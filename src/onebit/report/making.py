@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from onebit import promise
 from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.contract import BoundedResult
-from onebit.records import Closing, Population, RunStatus, Setting
+from onebit.records import Closing, Comparison, Population, RunStatus, Setting
 from onebit.report import words
-from onebit.report.record import Entry, Point, Price, Report
+from onebit.report.record import Entry, GateLine, Point, Price, Report
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +48,22 @@ class Candidates:
         left = set(survivors)
         return sum(len(rows) for rows in self.groups if left.intersection(rows))
 
+    def gate(self, comparisons: Sequence[Comparison], baseline: int | None) -> tuple[GateLine, ...]:
+        """What is shown of every candidate of a gate, in the order of the table."""
+        if baseline is None:
+            return ()
+        ahead = None if self.accuracy is None else self.accuracy - self.accuracy[baseline]
+        return tuple(
+            GateLine(
+                self.models[each.candidate],
+                each.verdict,
+                each.behind_at_most,
+                each.ahead_at_most,
+                None if ahead is None else float(ahead[each.candidate]),
+            )
+            for each in comparisons
+        )
+
     def leaderboard(self, result: CertifiedResult) -> tuple[Entry, ...]:
         """The chosen one, then other survivors by how far they may be ahead, then those shown not to be the best."""
         bound = dict(zip(result.survivors, result.ahead_at_most, strict=True))
@@ -79,7 +95,10 @@ def make_report(
     certified = result if isinstance(result, CertifiedResult) else None
     chosen = certified.names if certified else () if result.chosen is None else (result.chosen,)
     eps, accuracy = result.achieved_eps, candidates.accuracy
-    is_shown = result.status is RunStatus.COMPLETE and eps is not None and eps <= setting.eps
+    gate = candidates.gate(certified.gate, setting.baseline) if certified else ()
+    is_shown = result.status is RunStatus.COMPLETE and eps is not None and (bool(gate) or eps <= setting.eps)
+    # The baseline is none of the candidates that are left to be decided.
+    n_besides = 0 if setting.baseline is None else candidates.n_left([setting.baseline])
     n_items = candidates.predictions.shape[1]
     last = closings[-1] if closings else None
     report = Report(
@@ -97,7 +116,7 @@ def make_report(
         rounds=result.n_rounds,
         free_rounds=certified.n_free_rounds if certified else 0,
         cant_tell=certified.n_cant_tell if certified else 0,
-        survivors=candidates.n_left(certified.survivors) if certified else None,
+        survivors=candidates.n_left(certified.survivors) if certified and not gate else None,
         certified_eps=eps,
         promise=promise.in_full(setting, n_items, simulated)
         if certified
@@ -106,10 +125,14 @@ def make_report(
         simulated=simulated,
         n_checks=0 if last is None else last.n_checks,
         n_contradicted=0 if last is None else last.n_contradicted,
-        excess=None if accuracy is None or not chosen else float(accuracy.max() - accuracy[chosen[0]]),
-        course=tuple(Point(each.n_answers, candidates.n_left(each.survivors), each.certified_eps) for each in closings),
-        leaderboard=candidates.leaderboard(certified) if certified else (),
+        excess=None if accuracy is None or not chosen or gate else float(accuracy.max() - accuracy[chosen[0]]),
+        course=tuple(
+            Point(each.n_answers, candidates.n_left(each.survivors) - n_besides, each.certified_eps)
+            for each in closings
+        ),
+        leaderboard=candidates.leaderboard(certified) if certified and not gate else (),
         prices=prices,
+        gate=gate,
     )
     return _suspended(report) if result.status is RunStatus.SUSPENDED else report
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from onebit.records import Setting
+from onebit.records import GateVerdict, Setting
 from onebit.report.judge_card import JudgeCard
 
 #: "budget": it ended, or was stopped, before the eps asked for was shown; what was shown until then holds as well.
@@ -37,6 +37,20 @@ class Entry:
 
 
 @dataclass(frozen=True)
+class GateLine:
+    """A candidate of a gate beside the baseline: the verdict, and how far it may be behind it or ahead of it.
+
+    ``difference`` is the accuracy of the candidate less that of the baseline, where the truth is known.
+    """
+
+    name: str
+    verdict: GateVerdict
+    behind_at_most: float
+    ahead_at_most: float
+    difference: float | None = None
+
+
+@dataclass(frozen=True)
 class Price:
     """What one way to choose costs: ``answers`` (labels, if it asks for labels), and how that is known."""
 
@@ -55,7 +69,8 @@ class Report:
     the truth in the table, not from people; ``excess`` is the true excess error, where the truth is known. In
     follow-up, one more label was asked in ``n_checks`` rounds to test what the protocol assumes, and ``n_contradicted``
     of these contradicted it. The log that all of this is from had ``n_events`` events, for which ``log_digest`` stands;
-    both are None where there is no log. ``judge`` is the report card of its judge, if it has one.
+    both are None where there is no log. ``judge`` is the report card of its judge, if it has one. Of a gate, ``chosen``
+    is the baseline, ``gate`` has its candidates, and no candidate is behind by more than ``certified_eps``.
     """
 
     setting: Setting
@@ -86,6 +101,7 @@ class Report:
     n_events: int | None = None
     log_digest: str | None = None
     judge: JudgeCard | None = None
+    gate: tuple[GateLine, ...] = ()
 
 
 def as_json(report: Report) -> dict[str, Any]:

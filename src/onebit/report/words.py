@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 
 from onebit import promise
+from onebit.report import gate_words
 from onebit.report.record import Report
 
 
@@ -50,6 +51,9 @@ def duration(seconds: float) -> str:
 
 
 def chosen_in_words(report: Report) -> str:
+    """What the report is headed by: the chosen model, or what a gate says."""
+    if report.gate and report.status != "suspended":
+        return gate_words.title(report)
     return " and ".join(report.chosen) if report.chosen else "No model"
 
 
@@ -62,6 +66,13 @@ def answers_so_far(report: Report, whose: str = "") -> str:
     """How many answers there are, one of them in the singular."""
     words = asked_for(report)
     return f"{report.answers:,}{whose} {words.removesuffix('s') if report.answers == 1 else words}"
+
+
+def chart_titles(report: Report) -> tuple[str, str]:
+    """What the two charts of a report show."""
+    if report.gate:
+        return "How far a candidate may be behind", "Candidates not yet decided"
+    return "How far anyone can be ahead (certified eps)", "Models that may still be the best"
 
 
 def is_unasked(report: Report) -> bool:
@@ -78,6 +89,8 @@ def headline(report: Report) -> str:
         return f"Nothing is certified: {promise.contradiction(report.setting)} too often for this way of asking."
     if is_unasked(report):
         return f"Nobody has answered yet, so nothing is known about the {n_models} models."
+    if report.gate:
+        return gate_words.headline(report)
     if not report.chosen or eps is None:
         return f"{answers_so_far(report)} so far do not choose between the {n_models} models yet."
     if eps >= 1:
@@ -108,6 +121,8 @@ def confidence(report: Report) -> str:
 
 def against_the_aim(report: Report) -> str:
     """How what was shown compares with the aim, in words that call it neither success nor failure."""
+    if report.gate:
+        return gate_words.against_the_aim(report)
     eps, is_over = report.certified_eps, report.status == "certified" or report.reason is not None
     told = f"The aim {'was' if is_over else 'is'} to be within {fraction(report.setting.eps)} of the best."
     if report.status == "certified":
@@ -139,7 +154,8 @@ def not_promised(report: Report) -> list[str]:
     """What a reader may not conclude."""
     if report.status == "suspended":
         return ["Anything about any of the models."]
-    pairs = [promise.ABOUT_PAIRS] if report.learner == "certified" else []
+    about_pairs = promise.ABOUT_CANDIDATES if report.gate else promise.ABOUT_PAIRS
+    pairs = [about_pairs] if report.learner == "certified" else []
     return [*pairs, *promise.not_promised(report.setting, report.simulated)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -60,6 +60,19 @@ class ModelTable(Items):
     reference: str | None = None
     notes: tuple[str, ...] = ()
     judge: NDArray[np.float32] | None = None
+
+    def only(self, models: tuple[str, ...]) -> ModelTable:
+        """The table of these models alone, in this order."""
+        rows = [self.models.index(model) for model in models]
+        predictions = self.predictions[rows]
+        return replace(
+            self,
+            predictions=predictions,
+            models=models,
+            verdicts=None if self.verdicts is None else self.verdicts[rows],
+            judge=None if self.judge is None else self.judge[rows],
+            digest=digest_of(predictions, models, self.labels),
+        )
 
     @property
     def n_models(self) -> int:

@@ -15,14 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.records import Closing, EpochRecord, Question
+from onebit.records import Closing, Comparison, EpochRecord, Question
+from onebit.verify.gate import GateCheck
+from onebit.verify.recount import EPS_STEP, LOG_TOLERANCE
 from onebit.verify.redraw import Contest
 from onebit.verify.settle import TOLERANCE, Given
 
-#: How finely the certified eps is told.
-EPS_STEP = 1e-4
-#: A log-wealth this close to its threshold may fall on either side, since sums are rounded.
-LOG_TOLERANCE = 1e-6
 #: Of problems of one kind in one epoch so many are told.
 MOST_TOLD = 5
 
@@ -34,7 +32,8 @@ class Verdict:
     The rest is what was recomputed, up to the last closing that could be checked: the leader ``chosen``, with all
     ``names`` that predict as it does, the ``survivors``, and the ``certified_eps``, the least that is shown, to 1e-4.
     Models are numbered as in the table. On ``n_free_rounds`` of ``n_rounds`` rounds the survivors agreed
-    and nothing was asked.
+    and nothing was asked. Of a gate, ``chosen`` is the baseline, no candidate is behind it by more than
+    ``certified_eps``, and ``gate`` has what is shown of each.
     """
 
     ok: bool
@@ -46,6 +45,7 @@ class Verdict:
     n_answers: int
     n_rounds: int
     n_free_rounds: int
+    gate: tuple[Comparison, ...] = ()
 
 
 class Audit(ABC):
@@ -65,6 +65,22 @@ class Audit(ABC):
         self._delta = self._setting.delta
         #: What a gap in accuracy is at least worth in verdicts.
         self._transfer = 1.0
+        self._gate: GateCheck | None = None
+
+    def begin(self) -> None:
+        """What is known before the first epoch: of a gate, what the table alone decides."""
+        if self._setting.baseline is None:
+            return
+        self._gate = GateCheck(self._scene, self._wealth_of, self._known_ahead, lambda: self._delta)
+        self._survivors = self._gate.first_survivors()
+
+    def _wealth_of(self, rival: int, leader: int, c: float) -> float:
+        """Of one pair, at a gap c in accuracy."""
+        return float(self._log_wealth([rival], leader, self._transfer * c)[0])
+
+    def _known_ahead(self, rival: int, leader: int) -> float | None:
+        """By how much the rival is ahead at most, where all verdicts are known and wealth does not say it; or None."""
+        return None
 
     @abstractmethod
     def _record_faults(self, number: int, epoch: EpochRecord) -> Iterator[str]:
@@ -95,16 +111,24 @@ class Audit(ABC):
     def verdict(self, n_answers: int) -> Verdict:
         # Before the first epoch, the model that agrees most with the vote.
         chosen = int(self._scene.shares.argmax()) if self._leader is None else self._leader
+        names: tuple[int, ...] = self._scene.names(chosen)
+        gate: tuple[Comparison, ...] = ()
+        if self._gate is not None and self._setting.baseline is not None:
+            chosen, gate = self._setting.baseline, self._gate.comparisons(self._suspended)
+            names = (chosen,)
         return Verdict(
             ok=not self._problems,
             problems=tuple(self._problems),
             chosen=chosen,
-            names=self._scene.names(chosen),
+            names=names,
             survivors=self._survivors,
-            certified_eps=self._least_eps(chosen, self._certified),
+            certified_eps=max(each.behind_at_most for each in gate)
+            if gate
+            else self._least_eps(chosen, self._certified),
             n_answers=n_answers,
             n_rounds=self._n_rounds,
             n_free_rounds=self._n_free,
+            gate=gate,
         )
 
     def check_epoch(
@@ -160,11 +184,17 @@ class Audit(ABC):
         self._leader = closing.leader
         if self._suspended:
             self._survivors, self._certified = self._scene.distinct, 1.0
+            if self._gate is not None:
+                self._gate.suspend()
             if closing.survivors != self._survivors or closing.certified_eps < 1:
                 yield (
                     f"raters accepted a second label in {self._n_contradicted} of {self._n_checks} checks, so nothing "
                     f"is shown; but it certifies eps {closing.certified_eps!r} and has survivors {closing.survivors}"
                 )
+            return
+        if self._gate is not None:
+            yield from self._gate.closing_faults(closing, self._survivors)
+            self._survivors = self._gate.left
             return
         evidence = self._evidence(closing.leader, 0.0)
         gone = {h for h, above in evidence.items() if above > LOG_TOLERANCE and h != closing.leader}

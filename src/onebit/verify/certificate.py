@@ -52,6 +52,7 @@ def verify(
         raise InvalidInputError(f"there are {len(questions)} questions and {len(answers)} answers; give one for each")
     scene = contest(setting, np.asarray(predictions), n_labels, judge)
     audit = PanelAudit(scene) if setting.protocol == "panel" else _RoundsAudit(scene)
+    audit.begin()
     audit.tell(_log_faults(setting, epochs, questions, closings))
     audit.tell(
         f"question {question.id} has the answer {answer!r}, which is none to what it asks"
@@ -190,7 +191,9 @@ class _RoundsAudit(Audit):
         """Step 14: by how much verdicts on the pool may favour the leader against each model, but for delta / 2."""
         said, setting = self._scene.said, self._setting
         n_differ = (said != said[leader]).sum(axis=1)
-        log_odds = math.log(1 / (self._scene.shares[leader] * setting.delta / 2))
+        # Step 16: a gate has two statements about luck for each candidate.
+        share = self._scene.shares[leader] / (1 if setting.baseline is None else 2)
+        log_odds = math.log(1 / (share * setting.delta / 2))
         return luck_of_errors(n_differ, log_odds, setting.f_no, setting.f_yes) / self._scene.n_items
 
     def _known_gap(self, leader: int) -> float | None:
@@ -203,15 +206,19 @@ class _RoundsAudit(Audit):
             if (contested & self._undrawn).any():
                 return None
             return int(self._pool_count.sums(self._survivors, leader).max()) / self._scene.n_items
+        ahead = [self._known_ahead(h, leader) for h in self._survivors if h != leader]
+        known = [each for each in ahead if each is not None]
+        return float(np.clip(max(known), 0, 1)) if len(known) == len(ahead) else None
+
+    def _known_ahead(self, rival: int, leader: int) -> float | None:
+        if self._setting.population == "stream" or self._pool_count is not None:
+            return None
+        contested = self._scene.contested(self._survivors)
         said = self._scene.said[:, contested]
         n_accepted = self._known.n_accepted(said, np.flatnonzero(contested).tolist(), self._survivors)
         if n_accepted is None:
             return None
-        slack = self._slack(leader) if self._has_slack else np.zeros(self._scene.said.shape[0])
-        n_silent = ((said < 0) & (said[leader] >= 0)).sum(axis=1)
-        ahead = [
-            (n_accepted[h] - n_accepted[leader] + self._setting.f_yes * n_silent[h]) / self._scene.n_items + slack[h]
-            for h in self._survivors
-            if h != leader
-        ]
-        return float(np.clip(max(ahead) / (1 - self._setting.f_no - self._setting.f_yes), 0, 1))
+        slack = self._slack(leader)[rival] if self._has_slack else 0.0
+        n_silent = int(((said[rival] < 0) & (said[leader] >= 0)).sum())
+        ahead = (n_accepted[rival] - n_accepted[leader] + self._setting.f_yes * n_silent) / self._scene.n_items + slack
+        return float(ahead / self._transfer)

@@ -23,7 +23,10 @@ Floats = NDArray[np.float64]
 #: No bet stakes more than this share of what could be lost in one round.
 MOST_STAKED = 0.9
 BETS = np.geomspace(0.002, MOST_STAKED, 20)
-
+#: How finely the certified eps is told.
+EPS_STEP = 1e-4
+#: A log-wealth this close to its threshold may fall on either side, since sums are rounded.
+LOG_TOLERANCE = 1e-6
 
 #: Step 10: how often a check may contradict "one right label", what is held against that, and the odds for an alarm.
 TOLERATED_RATE, OTHER_RATES, ALARM_ODDS = 0.01, (0.05, 0.1, 0.2, 0.4, 0.8), 20

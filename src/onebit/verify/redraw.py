@@ -61,6 +61,10 @@ class Contest:
             return (model,)
         return tuple(np.flatnonzero((self.said == self.said[model]).all(axis=1)).tolist())
 
+    def stands_for(self, model: int) -> int:
+        """The row that stands for this one: the first of those that are equal."""
+        return self.names(model)[0]
+
     def contested(self, survivors: Iterable[int]) -> NDArray[np.bool_]:
         """On which items the survivors differ; shape (n,)."""
         said = self.said[list(survivors)]
@@ -140,12 +144,13 @@ def contest(
         n_looked_at = n_voting = min(
             MOST_LOOKED_AT, LOOKED_AT_PER_MODEL * distinct.size, said.shape[1] // LOOKED_AT_PART
         )
-    if setting.protocol == "panel":
-        # Step 15: nobody votes, and all have the same share.
+    if setting.protocol == "panel" or setting.baseline is not None:
+        # Steps 15 and 16: nobody votes, and all have the same share.
         shares = np.zeros(said.shape[0])
         shares[distinct] = 1 / max(distinct.size - 1, 1)
         scores = None if judge is None else judge.astype(np.float64)
-        return Contest(setting, said, n_labels, tuple(distinct.tolist()), shares, 0, scores)
+        n_looked_at = 0 if setting.protocol == "panel" else n_looked_at
+        return Contest(setting, said, n_labels, tuple(distinct.tolist()), shares, n_looked_at, scores)
     voters = said[distinct, :n_voting]
     vote = np.array([_plurality(column) for column in voters.T], dtype=np.int64)
     agreement = (voters == vote).sum(axis=1)
@@ -176,6 +181,8 @@ def _check(setting: Setting, predictions: NDArray[np.integer], n_labels: int) ->
         raise InvalidInputError(f"raters who err are for one-shot; {setting.protocol} needs answers that are right")
     if setting.passive and setting.protocol != "labels":
         raise InvalidInputError(f"passive is for the protocol labels, not for {setting.protocol}")
+    if setting.baseline is not None and not 0 <= setting.baseline < predictions.shape[0] > 1:
+        raise InvalidInputError(f"the baseline is model {setting.baseline} of {predictions.shape[0]}")
     if setting.exhaustive and setting.protocol != "follow-up":
         raise InvalidInputError(f"exhaustive is for the protocol follow-up, not for {setting.protocol}")
 

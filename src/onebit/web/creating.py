@@ -13,6 +13,7 @@ from starlette.routing import Route
 
 from onebit.errors import InvalidInputError, OptionError
 from onebit.records import SelectionSpec, TrainingSpec
+from onebit.records.selection_spec import MARGIN
 from onebit.records.spec import GOLD_SHARE
 from onebit.tables.formats import ENDINGS, NAMES, one_of
 from onebit.web.calls import Call, Operation, limited
@@ -64,6 +65,7 @@ def new_page(request: Request) -> Response:
         selection=SelectionSpec,
         training=TrainingSpec,
         gold_share=GOLD_SHARE,
+        margin=MARGIN,
     )
 
 

@@ -369,7 +369,7 @@ def test_only_what_is_kept_takes_memory() -> None:
     wealth = filled(random_epochs(np.random.default_rng(0), 3), 3)
     wealth.log_wealth(0, 0.1)
     wealth.log_wealth(0, 0.2, keep=True)
-    assert list(wealth._states) == [0.2]
+    assert list(wealth._states) == [(0.2, 0)]
     wealth.forget(0.2)
     wealth.forget(0.3)
     assert not wealth._states

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from onebit.cli.options import flag
 from onebit.errors import OptionError
 from onebit.records import DELTA, SelectionSpec, StudySpec, TrainingSpec
 from onebit.records.option import options
+from onebit.records.selection_spec import MARGIN
 from onebit.records.spec import GOLD_SHARE, SECONDS_PER_ANSWER, SECONDS_PER_LABEL
 from onebit.study.opening import create_learning_study, create_study
 
@@ -47,6 +49,41 @@ def test_a_seed_is_drawn_unless_it_is_given() -> None:
 def test_gold_has_a_share_by_itself() -> None:
     assert SelectionSpec(gold={0: 1}).planted_share == GOLD_SHARE
     assert SelectionSpec(gold="known", gold_share=0.2, repeat_share=0.1).check_share == pytest.approx(0.3)
+
+
+def test_a_baseline_makes_a_gate() -> None:
+    spec = SelectionSpec(baseline="b", candidates=("c", "a"))
+    assert (spec.setting().baseline, spec.setting().eps) == (0, MARGIN)
+    assert replace(spec, margin=0.1).setting().eps == 0.1
+    assert spec.models_of_gate(["a", "b", "c", "d"]) == ("b", "c", "a")
+    assert SelectionSpec(baseline="b").models_of_gate(["a", "b", "c"]) == ("b", "a", "c")
+    assert SelectionSpec().models_of_gate(["a", "b"]) is None
+    assert SelectionSpec().setting().baseline is None
+
+
+@pytest.mark.parametrize(
+    ("given", "option"),
+    [
+        ({"margin": 0.1}, "margin"),
+        ({"candidates": ("a",)}, "candidates"),
+        ({"baseline": "a", "candidates": ("a",)}, "candidates"),
+        ({"baseline": "a", "candidates": ("b", "b")}, "candidates"),
+        ({"baseline": "a", "margin": 1.0}, "margin"),
+        ({"baseline": "a", "eps": 0.1}, "eps"),
+        ({"baseline": "a", "learner": "paper"}, "learner"),
+    ],
+)
+def test_a_gate_that_cannot_be_is_refused(given: dict[str, Any], option: str) -> None:
+    with pytest.raises(OptionError) as refused:
+        SelectionSpec(**given)
+    assert refused.value.option == option
+
+
+@pytest.mark.parametrize(("models", "option"), [(["a"], "candidates"), (["b", "c"], "baseline")])
+def test_a_gate_needs_its_models_in_the_table(models: list[str], option: str) -> None:
+    with pytest.raises(OptionError) as refused:
+        SelectionSpec(baseline="a").models_of_gate(models)
+    assert refused.value.option == option
 
 
 def test_labels_take_longer_than_yes_or_no() -> None:

@@ -36,6 +36,20 @@ def test_from_an_upload_to_a_study(served: Served, tmp_path: Path) -> None:
     assert "already" in again.json()["error"]
 
 
+def test_a_gate_is_made_on_the_page(served: Served, tmp_path: Path) -> None:
+    told = upload(served, write_table(tmp_path / "new.csv").read_bytes()).json()
+    body = {"upload": told["upload"], "id": "id", "show": ["text"], "protocol": "follow-up", "baseline": "model 0"}
+    body |= {"candidates": ["model 1", "model 2"], "margin": 0.1}
+    assert served.post("plan", served.owner, **body).json()["answers"][1] > 0
+    made = served.post("studies", served.owner, name="gate", **body).json()
+    served.client.get(f"/o/{served.owner}")
+    page = served.client.get(f"/studies/{made['study']}").text
+    assert "Candidates beside model 0" in page
+    assert "of 2 candidates decided" in page
+    wrong = served.post("plan", served.owner, **(body | {"baseline": "nobody"}))
+    assert (wrong.status_code, wrong.json()["field"]) == (422, "baseline")
+
+
 def test_a_log_says_which_columns_are_no_models(served: Served, tmp_path: Path) -> None:
     log = Path(__file__).parents[2] / "fixtures" / "logs" / "every_eval_ever.jsonl"
     (tmp_path / "log.jsonl").write_bytes(log.read_bytes())

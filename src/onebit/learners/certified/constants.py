@@ -80,6 +80,10 @@ JUDGE_WEIGHT, JUDGE_SHARE = 0.7, 0.4
 EPS_STEP = 1.1
 #: Steps between 0 and the certified eps in which "ahead by at most" is told, and the certified eps in the end.
 FINE_STEPS = 10
+#: What is told of a gate's candidate is that it is ahead of the baseline by at most one of these.
+AHEAD_STEPS = (*(round(0.75**k, 4) for k in range(1, 25)), 0.0)
+#: A gate tests a margin that is smaller by this: far above the rounding of sums, far below any item's weight.
+MARGIN_ROUNDING = 1e-9
 
 # ---- forecasts
 

@@ -57,8 +57,9 @@ class CertifiedLearner(CertifiedRun):
     some examples, and stops where it is refuted. ``exhaustive``: the one right label is always one of the class's.
 
     A ``judge`` scores what the models of a table say, (N, n) from 0 to 1, NaN where it does not: a feature of the
-    guesses, which touches no promise. The seed is drawn from the operating system; a given one is for replay and
-    simulation. See ``docs/certificate.md``.
+    guesses, which touches no promise. With a ``baseline``, the number of a hypothesis, all others are held against it
+    instead (a gate), and ``eps`` is the margin. The seed is drawn from the operating system; a given one is for replay
+    and simulation. See ``docs/certificate.md``.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class CertifiedLearner(CertifiedRun):
         f_yes: float = 0.0,
         exhaustive: bool = False,
         judge: NDArray[np.floating] | None = None,
+        baseline: int | None = None,
     ) -> None:
         self._check(protocol, passive, f_no, f_yes, exhaustive)
         setting = Setting(
@@ -89,13 +91,16 @@ class CertifiedLearner(CertifiedRun):
             f_no=f_no,
             f_yes=f_yes,
             exhaustive=exhaustive,
+            baseline=baseline,
         )
         super().__init__(hypotheses, items, setting)
         self._transfer = 1 - f_no - f_yes
         self._exhaustive_labels = hypotheses.n_labels if exhaustive else None
         self._verdicts: PoolVerdicts | None = None
         if self._pool_said is not None:
-            self._verdicts = PoolVerdicts(self._pool_said, f_no=f_no, f_yes=f_yes, delta=delta)
+            self._verdicts = PoolVerdicts(
+                self._pool_said, f_no=f_no, f_yes=f_yes, delta=delta, is_gate=baseline is not None
+            )
         #: Errors of raters that favour one model on a pool do not go away by asking more.
         self._has_slack = self._verdicts is not None and self._verdicts.may_mislead
         self._evidence: DrawnEvidence
@@ -139,6 +144,8 @@ class CertifiedLearner(CertifiedRun):
 
     def _first_standing(self) -> Standing:
         delta = failure_of_wealth(self._setting.delta, self._has_slack)
+        if self._setting.baseline is not None:
+            return self._gate(self._evidence, self._setting.baseline, delta, self._transfer)
         return Standing(self._evidence, eps=self._setting.eps, delta=delta, transfer=self._transfer)
 
     def _size(self, standing: Standing) -> int:

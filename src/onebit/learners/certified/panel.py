@@ -88,7 +88,7 @@ class PanelLearner(CertifiedRun):
     raters may err, and nothing is assumed about how many outputs of an item are right. On a pool the items come in a
     random order, each once; a stream is taken as it comes. docs/certificate.md, step 15. ``judge`` (N, n) may hold the
     scores of what each model says on the items of a table, from 0 to 1, NaN where one is missing; it saves answers on a
-    pool if it is good, and touches no promise.
+    pool if it is good, and touches no promise. With a ``baseline`` all other models are held against it (a gate).
 
     The seed is drawn from the operating system; a given one is for replay and simulation.
     """
@@ -103,10 +103,12 @@ class PanelLearner(CertifiedRun):
         budget: int | None = None,
         seed: int | None = None,
         judge: NDArray[np.floating] | None = None,
+        baseline: int | None = None,
     ) -> None:
         population: Population = "pool" if isinstance(items, Pool) else "stream"
         seed = fresh_seed() if seed is None else seed
-        super().__init__(hypotheses, items, Setting(eps, delta, "panel", population, budget=budget, seed=seed))
+        setting = Setting(eps, delta, "panel", population, budget=budget, seed=seed, baseline=baseline)
+        super().__init__(hypotheses, items, setting)
         self._hypotheses, self._source = hypotheses, items
         #: The item at each place of the order.
         self._items = np.empty(0, dtype=np.int64)
@@ -129,6 +131,8 @@ class PanelLearner(CertifiedRun):
         return self._panel is not None and self.n_ready > 0 and self._panel.continues_item
 
     def _first_standing(self) -> Standing:
+        if self._setting.baseline is not None:
+            return self._gate(self._evidence, self._setting.baseline, self._setting.delta)
         failure = even_failure_per_leader(self._first.size, self._setting.delta)
         return Standing(self._evidence, eps=self._setting.eps, delta=self._setting.delta, failure=failure)
 

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from onebit.estimate.delta import failure_of_luck, failure_per_leader
+from onebit.estimate.delta import failure_at_zero, failure_of_luck, failure_per_candidate, failure_per_leader
 from onebit.estimate.rater_errors import slack
 from onebit.learners.certified.epoch import KnownAnswers
 from onebit.learners.certified.outputs import Floats, Ints, Predictions, contested, plurality
@@ -17,11 +17,11 @@ from onebit.learners.certified.standing import Known
 class PoolVerdicts:
     """What hypotheses say on a pool, ``said`` (N, n), judged by raters who err at most as often as the bounds say.
 
-    docs/certificate.md, steps 9 and 14.
+    docs/certificate.md, steps 9, 14 and, for a gate, 16.
     """
 
-    def __init__(self, said: Predictions, *, f_no: float, f_yes: float, delta: float) -> None:
-        self._said, self._f_no, self._f_yes, self._delta = said, f_no, f_yes, delta
+    def __init__(self, said: Predictions, *, f_no: float, f_yes: float, delta: float, is_gate: bool = False) -> None:
+        self._said, self._f_no, self._f_yes, self._delta, self._is_gate = said, f_no, f_yes, delta, is_gate
         #: Of each leader so far.
         self._slacks: dict[int, Floats] = {}
 
@@ -54,10 +54,17 @@ class PoolVerdicts:
         if not self.may_mislead:
             return np.zeros(self._said.shape[0])
         if leader not in self._slacks:
-            share = failure_per_leader(self._agreement, failure_of_luck(self._delta))[leader]
+            share = self._failure_of_luck(leader)
             n_differ = (self._said != self._said[leader]).sum(axis=1)
             self._slacks[leader] = slack(n_differ, -math.log(share), self._f_no, self._f_yes) / self._said.shape[1]
         return self._slacks[leader]
+
+    def _failure_of_luck(self, leader: int) -> float:
+        """What of delta luck may use up that favours this leader against one rival."""
+        of_luck = failure_of_luck(self._delta)
+        if self._is_gate:
+            return failure_at_zero(failure_per_candidate(self._said.shape[0] - 1, of_luck))
+        return float(failure_per_leader(self._agreement, of_luck)[leader])
 
     @cached_property
     def _agreement(self) -> Ints:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -18,7 +19,9 @@ from onebit.errors import InvalidInputError, UnknownQuestionError, check_count, 
 from onebit.hypotheses.finite import FiniteClass
 from onebit.kernels.distinct import distinct_rows
 from onebit.learners.certified.asking import Asking
-from onebit.learners.certified.forecast import Forecast, forecast
+from onebit.learners.certified.evidence import Evidence
+from onebit.learners.certified.forecast import Forecast, forecast, forecast_of_gate
+from onebit.learners.certified.gate import GateStanding
 from onebit.learners.certified.outputs import Predictions
 from onebit.learners.certified.standing import Standing
 from onebit.learners.certified.statement import CertifiedResult
@@ -28,6 +31,7 @@ from onebit.learners.ledger import Ledger
 from onebit.records import (
     Answer,
     Closing,
+    Comparison,
     EpochPlan,
     EpochRecord,
     Question,
@@ -51,6 +55,11 @@ class CertifiedRun(Learner[CertifiedResult]):
         check_fraction("delta", setting.delta)
         if setting.budget is not None:
             check_count("budget", setting.budget)
+        if setting.baseline is not None and not 0 <= setting.baseline < hypotheses.n_hypotheses > 1:
+            raise InvalidInputError(
+                f"baseline is {setting.baseline!r} of {hypotheses.n_hypotheses} models; it must be the number of one, "
+                "counted from 0, and there must be another to hold against it"
+            )
         #: What is promised follows from it.
         self._setting = setting
         self.seed = setting.seed
@@ -152,21 +161,55 @@ class CertifiedRun(Learner[CertifiedResult]):
         ahead = standing.ahead_at_most()
         foreseen = self._foreseen
         if foreseen[0] is not standing:
-            foreseen = standing, forecast(standing, closings, self._setting.eps, self._n_drawn_once)
+            foreseen = standing, self._foresee(standing, closings)
             self._foreseen = foreseen
         n_items = None if self._pool_said is None else self._pool_said.shape[1]
         setting = self._setting
+        names = np.flatnonzero(self._which == standing.leader).tolist()
+        if setting.baseline is not None:
+            names = [setting.baseline]
         return CertifiedResult(
             promise=promise.suspended(setting) if standing.is_suspended else promise.in_full(setting, n_items),
-            chosen=int(self._first[standing.leader]),
-            achieved_eps=float(ahead.max()),
+            chosen=names[0],
+            achieved_eps=standing.told_eps(),
             eps=setting.eps,
             delta=setting.delta,
-            names=tuple(np.flatnonzero(self._which == standing.leader).tolist()),
+            names=tuple(names),
             survivors=tuple(self._first[standing.survivors].tolist()),
             ahead_at_most=tuple(ahead.tolist()),
             forecast=foreseen[1],
+            gate=self._comparisons(standing),
             **counts,
+        )
+
+    def _foresee(self, standing: Standing, closings: tuple[Closing, ...]) -> Forecast | None:
+        if isinstance(standing, GateStanding):
+            margin, n_left, n_items = standing.margin, standing.n_left(), self._n_drawn_once
+            n_rounds = closings[-1].n_rounds if closings else 0
+            if n_items is not None and self._setting.protocol == "panel":
+                n_left = n_items - n_rounds
+            elif n_items is not None and n_left is not None:
+                # Of these pools only items count on which models differ.
+                margin *= n_items / max(n_left + n_rounds, 1)
+            return forecast_of_gate(standing, closings, margin, n_left)
+        return forecast(standing, closings, self._setting.eps, self._n_drawn_once)
+
+    def _comparisons(self, standing: Standing) -> tuple[Comparison, ...]:
+        """What is shown of every candidate of a gate, by its number in the table."""
+        baseline, told = self._setting.baseline, standing.comparisons()
+        if baseline is None:
+            return ()
+        # Who says the same as the baseline everywhere is as good.
+        told = {self._which[baseline]: Comparison(baseline, "not worse", 0.0, 0.0), **told}
+        rows = enumerate(self._which.tolist())
+        return tuple(replace(told[row], candidate=name) for name, row in rows if name != baseline)
+
+    def _gate(self, evidence: Evidence, baseline: int, delta: float, transfer: float = 1.0) -> GateStanding:
+        """Where a gate stands before the first answer; ``delta`` is what the wealth may use up."""
+        row, said = int(self._which[baseline]), self._pool_said
+        differs = np.ones(self._first.size) if said is None else (said != said[row]).mean(axis=1)
+        return GateStanding(
+            evidence, baseline=row, margin=self._setting.eps, delta=delta, differs=differs, transfer=transfer
         )
 
     def _allowance(self, asking: Asking) -> int:

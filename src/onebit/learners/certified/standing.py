@@ -16,6 +16,7 @@ from onebit.estimate.delta import failure_per_leader
 from onebit.learners.certified import constants
 from onebit.learners.certified.evidence import Evidence
 from onebit.learners.certified.outputs import Bools, Floats, Ints, plurality
+from onebit.records import Comparison
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +163,14 @@ class Standing:
         if self._ahead is None:
             self._ahead = self._exact_bounds() if self.is_exact else self._bounds_by_wealth()
         return self._ahead
+
+    def told_eps(self) -> float:
+        """The certified eps, told more finely than on the way."""
+        return float(self.ahead_at_most().max())
+
+    def comparisons(self) -> dict[int, Comparison]:
+        """What a gate says of its candidates, by their rows."""
+        return {}
 
     def _bounds_by_wealth(self) -> Floats:
         bound = np.full(self.survivors.size, self.certified_eps)

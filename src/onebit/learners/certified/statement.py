@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from onebit.learners.certified.forecast import Forecast
 from onebit.learners.contract import BoundedResult
+from onebit.records import Comparison
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,6 +19,10 @@ class CertifiedResult(BoundedResult):
     still needed, None while too little is known. Of ``n_rounds`` examples drawn all survivors agreed on
     ``n_free_rounds``; ``n_answers`` were given by the rater. In follow-up, ``n_checks`` rounds asked one more label to
     test what the protocol assumes, and ``n_contradicted`` of these contradicted it.
+
+    Of a gate, ``chosen`` is the baseline, ``survivors`` are the baseline and the candidates that are not decided,
+    ``ahead_at_most`` holds for each of them, best or not, and no candidate is behind the baseline by more than
+    ``achieved_eps``. ``gate`` has what is shown of each candidate.
     """
 
     eps: float
@@ -31,3 +36,4 @@ class CertifiedResult(BoundedResult):
     n_cant_tell: int
     n_checks: int
     n_contradicted: int
+    gate: tuple[Comparison, ...] = ()

@@ -75,6 +75,7 @@ def _disagreements(verdict: Verdict, result: CertifiedResult) -> list[str]:
             "rounds": result.n_rounds,
             "free rounds": result.n_free_rounds,
             "answers": result.n_answers,
+            "gate": [each.verdict for each in result.gate],
         },
         {
             "chosen": list(verdict.names),
@@ -82,8 +83,16 @@ def _disagreements(verdict: Verdict, result: CertifiedResult) -> list[str]:
             "rounds": verdict.n_rounds,
             "free rounds": verdict.n_free_rounds,
             "answers": verdict.n_answers,
+            "gate": [each.verdict for each in verdict.gate],
         },
     )
+    for told, found in zip(result.gate, verdict.gate, strict=False):
+        for name in ("behind_at_most", "ahead_at_most"):
+            if not getattr(told, name) >= getattr(found, name) - TOLD_TO:
+                problems.append(
+                    f"the learner says that model {told.candidate} is {name.replace('_', ' ')} {getattr(told, name)}; "
+                    f"recomputed it is {getattr(found, name)}"
+                )
     eps = result.achieved_eps
     if eps is None or not eps >= verdict.certified_eps - TOLD_TO:
         problems.append(f"the learner says that the certified eps is {eps}; recomputed it is {verdict.certified_eps}")

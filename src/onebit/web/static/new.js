@@ -163,6 +163,9 @@ function changed() {
   element("gold-share-field").hidden = !element("gold").value;
   const protocol = document.querySelector("[name=protocol]:checked")?.value;
   element("exhaustive-field").hidden = protocol !== "follow-up";
+  const isGate = Boolean(element("baseline").value.trim());
+  element("eps-field").hidden = isGate || kind() === "training";
+  for (const each of document.querySelectorAll("[data-gate]")) each.hidden = !isGate;
   element("panel-fields").hidden = protocol !== "panel";
   const roles = ["id", "truth", "reference", "image", "gold"].map((id) => element(id).value);
   const other = new Set([...roles, ...ofNoModel, ...ticked("show"), ...(kind() === "training" ? [] : judgeColumns())]);
@@ -228,7 +231,9 @@ function chosen() {
   for (const id of ["id", "truth", "image", "gold"]) if (element(id).value) body[id] = element(id).value;
   if (element("markdown").checked) body.markdown = true;
   if (body.image) body.image_folder = element("image-folder").value.trim() || ".";
-  const own = trains ? ["target"] : ["eps", "f-no", "f-yes"];
+  const baseline = trains ? "" : element("baseline").value.trim();
+  if (baseline) Object.assign(body, { baseline, candidates: lines("candidates") });
+  const own = trains ? ["target"] : [baseline ? "margin" : "eps", "f-no", "f-yes"];
   for (const id of [...own, "delta", "overlap", "repeat-share", "budget"])
     if (element(id).value) body[id.replace("-", "_")] = Number(element(id).value);
   if (body.gold) body.gold_share = Number(element("gold-share").value);

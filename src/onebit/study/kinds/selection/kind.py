@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,7 @@ from onebit.report import words
 from onebit.report.charts import eps_chart, survivors_chart
 from onebit.report.judge_card import JudgeCard, in_a_line
 from onebit.report.making import Candidates, make_report
-from onebit.report.record import Price, Report, as_json
+from onebit.report.record import GateLine, Price, Report, as_json
 from onebit.store.store import Entry, Store
 from onebit.study.about import About
 from onebit.study.items import read_judge, read_predictions, read_truth, read_verdicts
@@ -39,7 +39,8 @@ class SelectionStatus(StudyStatus):
     """The state of a selection.
 
     No model is ahead of ``chosen`` by more than ``certified_eps``, as ``promise`` says; ``survivors`` may be the best.
-    ``forecast`` is how many more answers are needed: low, middle, high. ``judge`` is the judge's report card.
+    ``forecast`` is how many more answers are needed: low, middle, high. ``judge`` is the judge's report card. Of a
+    gate, ``chosen`` is the baseline, ``eps`` the margin, and ``gate`` what is shown of each candidate.
     """
 
     eps: float
@@ -49,6 +50,7 @@ class SelectionStatus(StudyStatus):
     n_models: int
     forecast: tuple[int, int, int] | None
     judge: JudgeCard | None = None
+    gate: tuple[GateLine, ...] = ()
 
     def lines(self) -> list[str]:
         # Zero-argument super() does not know the class that slots made.
@@ -62,6 +64,8 @@ class SelectionStatus(StudyStatus):
                 *judge,
             ]
         eps = "none yet" if self.certified_eps is None else f"{self.certified_eps:.4f}"
+        if self.gate:
+            return [*self._gate_lines(), *answers, *self._to_come(), *judge]
         lines = [
             f"{self.name}: {self.status.value}",
             f"certified eps   {eps} (asked for: {self.eps:g})",
@@ -69,15 +73,26 @@ class SelectionStatus(StudyStatus):
         ]
         if self.survivors is not None:
             lines.append(f"may be best     {len(self.survivors)} of {self.n_models} models")
-        lines += answers
-        if self.forecast is not None and self.status is RunStatus.RUNNING:
-            low, middle, high = self.forecast
-            lines.append(f"still needed    about {middle:,} answers ({low:,} to {high:,})")
-        return [*lines, *judge]
+        return [*lines, *answers, *self._to_come(), *judge]
+
+    def _to_come(self) -> list[str]:
+        if self.forecast is None or self.status is not RunStatus.RUNNING:
+            return []
+        low, middle, high = self.forecast
+        return [f"still needed    about {middle:,} answers ({low:,} to {high:,})"]
+
+    def _gate_lines(self) -> list[str]:
+        told = [f"{self.name}: {self.status.value}", f"baseline        {', '.join(self.chosen)} (margin {self.eps:g})"]
+        for line in self.gate:
+            behind, ahead = words.fraction(line.behind_at_most), words.fraction(line.ahead_at_most)
+            told.append(f"{line.name:15} {line.verdict}; behind by at most {behind}, ahead by at most {ahead}")
+        return told
 
     def in_a_line(self) -> str:
         if self.survivors is None or self.certified_eps is None or self.n_answers == 0:
             return ""
+        if self.gate:
+            return "; " + "; ".join(f"{line.name} {line.verdict}" for line in self.gate)
         to_come = ""
         if self.forecast is not None and self.status is RunStatus.RUNNING:
             low, middle, high = self.forecast
@@ -143,6 +158,7 @@ class Selection(Kind):
             n_events=standing.head.n_events,
             log_digest=standing.head.digest,
             judge=self._card(standing.verdicts),
+            gate=self._candidates.gate(certified.gate, setting.baseline) if certified else (),
         )
 
     def _card(self, verdicts: Verdicts) -> JudgeCard | None:
@@ -169,6 +185,7 @@ class Selection(Kind):
             "n_answers": result.n_rounds if certified is None else certified.n_answers,
             "n_survivors": None if certified is None else len(certified.survivors),
             "promise": result.promise,
+            "gate": [] if certified is None else [asdict(each) for each in certified.gate],
         }
 
     def recompute(self, log: Sequence[Event], progress: Callable[[int, int], None] | None) -> Finding:
@@ -197,6 +214,9 @@ class Selection(Kind):
         answers = f"{verdict.n_answers:,} {'simulated ' if self.created.simulated else ''}answers"
         if stated is None:
             return f"from {answers} nothing is certified, as the study says."
+        if verdict.gate:
+            told = "; ".join(f"{self.about.models[each.candidate]} {each.verdict}" for each in verdict.gate)
+            return f"from {answers}, beside {' = '.join(chosen)}: {told}."
         return (
             f"from {answers}, no model is ahead of {' = '.join(chosen)} by more than {words.fraction(stated)} "
             f"(recomputed: {words.fraction(verdict.certified_eps)}), and {len(verdict.survivors)} may be the best."
@@ -215,7 +235,7 @@ class Selection(Kind):
         is_over = status.status is not RunStatus.RUNNING
         return Board(
             badge=report.status if report.status in ("certified", "suspended") else "ended" if is_over else "running",
-            title="" if words.is_unasked(report) else " and ".join(report.chosen),
+            title="" if words.is_unasked(report) else words.chosen_in_words(report) if report.chosen else "",
             headline=words.headline(report),
             sentences=(words.confidence(report), words.against_the_aim(report)),
             figures={
@@ -234,7 +254,7 @@ class Selection(Kind):
     @cached_property
     def _prices(self) -> tuple[Price, ...]:
         """What other ways to choose would have cost on this table, where that is known."""
-        if self.setting.protocol == "panel":
+        if self.setting.protocol == "panel" or self.setting.baseline is not None:
             return (price_of_all_outputs(self.predictions),)
         if self.truth is None:
             return ()

@@ -79,7 +79,7 @@ def prepare(spec: StudySpec, table: object, simulated: bool) -> NewStudy:
         raise InvalidInputError(f"models are selected from a ModelTable, and this is {type(table).__name__}")
     if spec.labels not in (None, table.labels):
         raise OptionError("labels", "the labels given are not those of the table; read it with them")
-    spec = spec.decided(table.is_open)
+    spec, table = spec.decided(table.is_open), of_gate(spec, table)
     if table.judge is not None:
         spec.check_may_judge()
     setting, facts = spec.setting(), facts_of(table)
@@ -100,8 +100,15 @@ def prepare(spec: StudySpec, table: object, simulated: bool) -> NewStudy:
     return NewStudy(created, about, partial(to_blocks, known, is_open))
 
 
+def of_gate(spec: SelectionSpec, table: ModelTable) -> ModelTable:
+    """The table of a gate has the baseline and the candidates alone, in this order; another stays as it is."""
+    models = spec.models_of_gate(table.models)
+    return table if models is None else table.only(models)
+
+
 def n_questions(spec: SelectionSpec, table: ModelTable) -> list[tuple[int, bool]]:
     """The questions of each rehearsal, and whether those are all: right labels are such as the votes make likely."""
+    table = of_gate(spec, table)
     setting = replace(spec.decided(table.is_open), seed=PLAN_SEED).setting()
     if setting.protocol == "panel":
         verdicts = imagined_verdicts(table.predictions, setting.seed)

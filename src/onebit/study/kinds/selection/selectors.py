@@ -91,6 +91,7 @@ def _certified(
             budget=setting.budget,
             seed=setting.seed,
             judge=judge,
+            baseline=setting.baseline,
         )
     return CertifiedLearner(
         hypotheses,
@@ -105,6 +106,7 @@ def _certified(
         f_yes=setting.f_yes,
         exhaustive=setting.exhaustive,
         judge=judge,
+        baseline=setting.baseline,
     )
 
 
@@ -136,6 +138,7 @@ def _refuse_what_only_certified_has(setting: Setting, learner: LearnerName) -> N
         "the protocol " + setting.protocol: setting.protocol != "one-shot",
         "passive": setting.passive,
         "exhaustive": setting.exhaustive,
+        "a gate": setting.baseline is not None,
         "error rates of raters": setting.f_no > 0 or setting.f_yes > 0,
     }
     for what, is_given in given.items():
