@@ -39,7 +39,7 @@ def widened(columns: Columns, long: Long) -> Source:
     """
     columns.check([(OPTIONS[use], getattr(long, use)) for use in USUAL])
     item, model, output = (getattr(long, use) or _usual(columns, use) for use in USUAL)
-    batches = list(columns.batches((), lambda done, whole: None))
+    batches = list(columns.batches({output}, lambda done, whole: None))
     if not batches:
         raise InvalidInputError(f"{columns.where}: there are column names and no rows")
     table = pa.Table.from_batches(batches)
