@@ -130,14 +130,6 @@ def _format_of(path: Path) -> Format:
 
 def column_names(path: Path) -> tuple[str, ...]:
     """The names of a file's columns, before anybody has said what they are; an NPZ has none."""
-    return columns_of(path)[0]
-
-
-def columns_of(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of a file's columns, and those of them that are no model's whatever is named: a log says which."""
     from onebit.tables.opening import is_npz, open_source
 
-    if is_npz(path):
-        return (), ()
-    source = open_source(path)
-    return source.columns.names, tuple(name for name in source.columns.names if name in source.of_no_model)
+    return () if is_npz(path) else open_source(path).columns.names
