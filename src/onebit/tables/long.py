@@ -122,7 +122,10 @@ def _texts(columns: Columns, table: Any, name: str) -> Any:
     missing = np.asarray(compute.equal(texts.fill_null(""), ""))
     if missing.any():
         row = columns.place(int(np.argmax(missing)))
-        raise InvalidInputError(f"{columns.where}, {row}, column {name!r}: the cell is empty; every row needs it")
+        raise InvalidInputError(
+            f"{columns.where}, {row}, column {name!r}: the cell is empty; every row needs it: fill it "
+            "in, or leave the row out"
+        )
     return texts.dictionary_encode()
 
 
@@ -144,8 +147,14 @@ def _places(columns: Columns, items: Any, models: Any) -> NDArray[np.int64]:
 
 def _why_not(models: Any, model: str, complete: NDArray[np.bool_]) -> str:
     if len(models.dictionary) < 2:
-        return f"the column {model!r} names one model, {models.dictionary[0].as_py()!r}, and two are needed"
-    return f"none of the {complete.size:,} items has a row for each of the {len(models.dictionary)} models"
+        return (
+            f"the column {model!r} names one model, {models.dictionary[0].as_py()!r}, and two are needed; add the "
+            "rows of another, or name another column with --model"
+        )
+    return (
+        f"none of the {complete.size:,} items has a row for each of the {len(models.dictionary)} models; write items "
+        "alike for all models, or take out the models that were given others"
+    )
 
 
 def _others(table: Any, used: set[str], kept: NDArray[np.int64]) -> tuple[dict[str, Any], str | None, list[str]]:
