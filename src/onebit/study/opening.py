@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,12 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from onebit.errors import InvalidInputError
-from onebit.log.events import Created
+from onebit.log.events import Created, Event
 from onebit.records import SelectionSpec, TrainingSpec
 from onebit.store.store import Entry, Store
 from onebit.study.about import about_from_json
 from onebit.study.creation import NewStudy, Progress, prepare, spec_at_hand
-from onebit.study.kinds import open_kind
+from onebit.study.kinds import Kind, open_kind
 from onebit.study.seal import check_about, check_shown
 from onebit.study.study import Study
 from onebit.tables.data import Data, data_of
@@ -103,17 +104,20 @@ def open_study(store: Store, entry: Entry, read_only: bool = False) -> Study:
     lock = None if read_only else store.lock(entry)
     try:
         log = store.log(entry.id)
-        if not log.events or not isinstance(log.events[0], Created):
-            raise InvalidInputError(f"the study {entry.name!r} was deleted meanwhile")
-        check_about(entry, log.events[0])
-        check_shown(store, entry, log.events[0])
-        about = about_from_json(entry.about)
-        kind = open_kind(store, entry, log.events, log.events[0], about)
-        return Study(store, entry, log, kind, lock)
+        return Study(store, entry, log, open_its_kind(store, entry, log.events), lock)
     except BaseException:
         if lock is not None:
             lock.release()
         raise
+
+
+def open_its_kind(store: Store, entry: Entry, log: Sequence[Event]) -> Kind:
+    """The kind of a study, with a fresh learner; what the study shows is checked against its log."""
+    if not log or not isinstance(log[0], Created):
+        raise InvalidInputError(f"the study {entry.name!r} was deleted meanwhile")
+    check_about(entry, log[0])
+    check_shown(store, entry, log[0])
+    return open_kind(store, entry, log, log[0], about_from_json(entry.about))
 
 
 def _table_of(predictions: ArrayLike) -> ModelTable:
