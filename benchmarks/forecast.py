@@ -4,10 +4,12 @@ Before the first answer a forecast sees the models' predictions alone (``onebit 
 answers there were, and what they certified. What is forecast is the certified learner with raters who know the truth,
 on the pool, delta = .05: before the first answer the mean over the seeds, on the way each of these runs.
 
-The middle of a forecast is the median of the rehearsals. How much the range is wider than that of the rehearsals is
-chosen on the other three tables for each of the four (``fitted``); onebit has what all four choose, which is printed.
-How truths are imagined was set with a look at the four tables. So there are four more, half of the models of each,
-which decided nothing: they are forecast as onebit does it.
+There are four tables, and four more of half of the models of each, which were only looked at in the end. The middle of
+a forecast is the median of the rehearsals: how truths are imagined for them was set with a look at the four tables, and
+the halves decided nothing about it. How much the range is wider than that of the rehearsals is chosen for each table,
+and its half, on the three others and theirs (``fitted``). onebit has what all of them choose, which is printed.
+
+Five models' answers to Natural Questions with people's verdicts are forecast as onebit does it, by panel.
 """
 
 from __future__ import annotations
@@ -23,21 +25,25 @@ from benchmarks.harness import Case, data_file, prediction_table, run_cases
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from onebit.randomness import generator
-from onebit.raters import SimulatedRater
-from onebit.records import AskingProtocol, Closing, Setting
+from onebit.raters import SimulatedRater, VerdictRater
+from onebit.records import AskingProtocol, Closing, SelectionSpec, Setting
 from onebit.study.constants import IMAGINED, PLAN_SEED
 from onebit.study.kinds.selection.forecast import Spread, forecast
 from onebit.study.kinds.selection.imagining import Imagined, Table, imagined_rater
+from onebit.study.kinds.selection.making import read_models
+from onebit.study.kinds.selection.planning import plan
 from onebit.study.kinds.selection.rehearsal import Course, Rehearsal, rehearse_once
 
 TABLES = ("letter_models.npz", "clinc150_models.npz", "imagenetv2.npz", "mmlu_pro.npz")
 PROTOCOLS: tuple[AskingProtocol, ...] = ("one-shot", "follow-up")
 ALL_EPS = (0.05, 0.02, 0.01)
 DELTA, N_SEEDS = 0.05, 3
-#: Which of the models of a table are there: those of the second kind decided nothing.
+#: Which of the models of a table are there.
 KNOWN, KEPT_APART = "all models", "half of the models"
+#: A panel's.
+TEXTS, TEXT_EPS, N_PANELS = "evouna_nq.parquet", (0.1, 0.05, 0.03, 0.02), 10
 #: The share of the cases of the other tables that the range must hold.
-COVERED = 0.9
+COVERED = 0.95
 #: Parts of a run at whose end the rest is forecast; 0 is the end of its first epoch.
 PARTS = (0.0, 0.25, 0.5, 0.75)
 
@@ -156,21 +162,38 @@ def left_out(asked: list[Situation], known: list[Situation]) -> list[tuple[Situa
 
 
 def report(rows: list[Case]) -> None:
-    """The two figures, before the first answer and on the way; and the settings that all tables choose."""
-    before, apart = situations(rows, KNOWN), situations(rows, KEPT_APART)
-    on_the_way = [each for part in PARTS for each in situations(rows, KNOWN, part)]
-    print("\nbefore the first answer")
-    print(f"  each table with the range chosen on the others: {told(left_out(before, before), says_misses=True)}")
-    print(f"  half of the models, as onebit does it: {told([(each, None) for each in apart], says_misses=True)}")
-    for part in PARTS:
-        print("after the first epoch" if part == 0 else f"after {part:.0%} of the answers")
-        there, there_apart = situations(rows, KNOWN, part), situations(rows, KEPT_APART, part)
-        print(f"  each table with the range chosen on the others: {told(left_out(there, on_the_way))}")
-        print(f"  half of the models, as onebit does it: {told([(each, None) for each in there_apart])}")
-    for when, known in (("SPREAD_BEFORE", before), ("SPREAD_ON_THE_WAY", on_the_way)):
+    """The two figures, before the first answer and on the way; and the ranges that all tables choose."""
+    before = {models: situations(rows, models) for models in (KNOWN, KEPT_APART)}
+    way = {(models, part): situations(rows, models, part) for models, part in product((KNOWN, KEPT_APART), PARTS)}
+    known_before = [each for some in before.values() for each in some]
+    known_way = [each for some in way.values() for each in some]
+    for models, asked in before.items():
+        print(f"before the first answer, {models}: {told(left_out(asked, known_before), says_misses=True)}")
+    for (models, part), asked in way.items():
+        when = "after the first epoch" if part == 0 else f"after {part:.0%} of the answers"
+        print(f"{when}, {models}: {told(left_out(asked, known_way))}")
+    for name, known in (("SPREAD_BEFORE", known_before), ("SPREAD_ON_THE_WAY", known_way)):
         spread = fitted(known)
-        print(f"all four tables choose {when} = ({spread.low:.2f}, {spread.middle:.2f}, {spread.high:.2f})")
+        print(f"all tables choose {name} = ({spread.low:.2f}, {spread.middle:.2f}, {spread.high:.2f})")
+
+
+def report_panel() -> None:
+    """A panel's forecast, beside the mean of its runs."""
+    path = data_file(TEXTS)
+    if path is None:
+        return
+    columns = {"models": "answer_*", "verdicts": "right_*", "show": ("question",), "reference": "reference"}
+    spec = SelectionSpec(**columns, equal="normalised", delta=DELTA)  # type: ignore[arg-type]
+    texts = read_models(spec, path)
+    table = Table(texts.predictions, texts.n_labels)
+    for planned in plan(texts, spec, TEXT_EPS):
+        runs = [Setting(planned.eps, DELTA, "panel", seed=seed) for seed in range(N_PANELS)]
+        rater = VerdictRater(texts.predictions, np.asarray(texts.verdicts))
+        took = mean(rehearse_once(table, setting, rater).n_answers for setting in runs)
+        needed = planned.needed
+        print(f"panel within {planned.eps:g}: {took:.0f}, forecast {needed.middle} ({needed.low} to {needed.high})")
 
 
 if __name__ == "__main__":
     report(run_cases("forecast", cases(), measure, unprinted=("answers", "certified")))
+    report_panel()

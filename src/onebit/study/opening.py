@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from onebit.errors import InvalidInputError
-from onebit.log.events import Created, Event
+from onebit.log.events import Created
 from onebit.records import SelectionSpec, TrainingSpec
-from onebit.store.store import Entry, Store
+from onebit.store.store import Entry, Log, Store
 from onebit.study.about import about_from_json
 from onebit.study.creation import NewStudy, Progress, prepare, spec_at_hand
 from onebit.study.kinds import Kind, open_kind
@@ -103,21 +102,26 @@ def open_study(store: Store, entry: Entry, read_only: bool = False) -> Study:
     """Open a study of a store, which the study then closes."""
     lock = None if read_only else store.lock(entry)
     try:
-        log = store.log(entry.id)
-        return Study(store, entry, log, open_its_kind(store, entry, log.events), lock)
+        log, kind = read_whole(store, entry)
+        return Study(store, entry, log, kind, lock)
     except BaseException:
         if lock is not None:
             lock.release()
         raise
 
 
-def open_its_kind(store: Store, entry: Entry, log: Sequence[Event]) -> Kind:
-    """The kind of a study, with a fresh learner; what the study shows is checked against its log."""
-    if not log or not isinstance(log[0], Created):
+def read_whole(store: Store, entry: Entry) -> tuple[Log, Kind]:
+    """The log of a study, and its kind with a fresh learner; LogError or StoreError where anything is damaged.
+
+    The chain of events, what raters are told and shown, and the table are held against their digests.
+    """
+    log = store.log(entry.id)
+    if not log.events or not isinstance(log.events[0], Created):
         raise InvalidInputError(f"the study {entry.name!r} was deleted meanwhile")
-    check_about(entry, log[0])
-    check_shown(store, entry, log[0])
-    return open_kind(store, entry, log, log[0], about_from_json(entry.about))
+    check_about(entry, log.events[0])
+    check_shown(store, entry, log.events[0])
+    about = about_from_json(entry.about)
+    return log, open_kind(store, entry, log.events, log.events[0], about)
 
 
 def _table_of(predictions: ArrayLike) -> ModelTable:
