@@ -8,6 +8,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from onebit.compiling import keep_compiled
+
+keep_compiled()
+
 __version__ = "0.2.0"
 
 _HOME = {
