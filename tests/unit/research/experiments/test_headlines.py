@@ -31,7 +31,7 @@ from onebit.research.experiments import (
     realisable,
 )
 from onebit.research.experiments.piece import Piece, Row, column, slope, where
-from onebit.research.experiments.rival_runs import REPORT, TUNING
+from onebit.research.experiments.rival_runs import REPORT
 
 
 def rows_of(module: Any, pieces: list[Piece]) -> list[Row]:
@@ -76,7 +76,16 @@ def test_price_goes_to_a_constant_and_to_K_for_uniform(monkeypatch: pytest.Monke
 def test_exploration_at_fifty_labels() -> None:
     """Theorem 1's bound of 3; uniform guesses have exactly K times the best accuracy; K/4 is asked for by the plan."""
     pieces = [
-        {"family": family, "learner": name, "K": K, "N": 300, "items": 2000, "setting": grid[0], "role": REPORT}
+        {
+            "family": family,
+            "learner": name,
+            "K": K,
+            "N": 300,
+            "items": 2000,
+            "setting": grid[0],
+            "role": REPORT,
+            "seed": 0,
+        }
         for family in exploration.FAMILIES
         for K in (10, 50)
         for name, grid in exploration.GRIDS.items()
@@ -216,26 +225,18 @@ def test_small_regret_pays_for_K_and_a_good_draw_does_not() -> None:
     """
     common = {"N": 50, "items": 1000, "gap": 0.3, "rounds": 2**13}
     sizes, n_runs = (4, 16), 4
-    exp4 = [
-        {"learner": "EXP4", "K": K, "setting": setting, "role": role, "seed": seed, **common}
-        for K in sizes
-        for setting, role, seeds in (
-            *((setting, TUNING, 1) for setting in online_to_batch.GRID[:2]),
-            *((setting, REPORT, n_runs) for setting in (*online_to_batch.GRID[:2], online_to_batch.FOR_A_DRAW)),
-        )
-        for seed in range(seeds)
-    ]
-    rows = rows_of(online_to_batch, [*exp4, *({"learner": "paper", "K": K, **common} for K in sizes)])
-    table = online_to_batch.summary(rows)
-    published, theory = column(table, "EXP4 as published"), column(table, "ln(N) / (rate T)")
-    runs = [where(rows, K=K, setting=online_to_batch.GRID[0], role=REPORT) for K in sizes]
-    allowed = 4 * np.array([column(mine, "excess").std(ddof=1) for mine in runs]) / math.sqrt(n_runs)
+    exp4 = (online_to_batch.PUBLISHED, online_to_batch.TUNED, online_to_batch.HALF)
+    pieces = [{"learner": name, "K": K, "runs": n_runs, **common} for K in sizes for name in exp4]
+    pieces += [{"learner": "paper", "K": K, "runs": 200, **common} for K in sizes]
+    table = online_to_batch.summary(rows_of(online_to_batch, pieces))
+    published, theory = column(table, online_to_batch.PUBLISHED), column(table, "ln(N) / (rate T)")
+    allowed = 4 * column(table, f"±, {online_to_batch.PUBLISHED}")
     assert (published + allowed > theory).all()
     assert (published - allowed < theory * (1 + np.array([0.11, 0.03]))).all()
     slack = 0.11 + np.hypot(*(allowed / published))
     assert slope(sizes, published) == pytest.approx(0.5, abs=float(slack) / math.log(4))
     bound = 2 * math.sqrt(2 * (math.e - 2) * math.log(50) / 2**13)
-    assert column(table, "EXP4 half uniform").max() < bound < published[-1]
+    assert column(table, online_to_batch.HALF).max() < bound < published[-1]
     assert column(table, "paper").max() < published.min()
 
 
@@ -249,11 +250,16 @@ def test_the_needle_takes_K_over_eps_rounds() -> None:
     factor of four bends the exponent by at most ln(4) / ln(16) = 1/2.
     """
     n_runs = 400
-    needle = [piece for piece in lower_bound.pieces(False) if piece["problem"] == "needle"]
+    needle = [
+        piece
+        for piece in lower_bound.pieces(False)
+        if piece["problem"] == "needle" and piece["learner"] != lower_bound.CERTIFIED
+    ]
     several = [
         {"problem": "several", "learner": name, "K": 16, "s": s, "eps": eps, "runs": n_runs}
         for s, eps in ((4, 0.1), (4, lower_bound.SEVERAL_EPS), (1, lower_bound.SEVERAL_EPS))
         for name in lower_bound.LEARNERS["several"]
+        if name != lower_bound.CERTIFIED
     ]
     rows = rows_of(lower_bound, [*needle, *several])
     error = 1.25 * four_errors(n_runs)
@@ -310,14 +316,12 @@ def test_from_few_answers_hedge_explores_better() -> None:
     assert many["sequel"] == pytest.approx(many["paper"], rel=0.2)
 
 
-def test_uniform_guesses_are_full_labels_for_one_round_in_K() -> None:
+def test_uniform_guesses_are_full_labels_for_one_round_in_K(monkeypatch: pytest.MonkeyPatch) -> None:
     """So their mean excess after K T rounds is that of full labels after T, up to four standard errors of both."""
+    monkeypatch.setattr(learning_curves, "N_TUNING", 1)
     K, common = 8, {"N": 50, "items": 1000, "rounds": 4096}
-    pieces: list[Piece] = [{"learner": name, "K": K, **common} for name in learning_curves.SIMULATED]
-    pieces += [
-        {"learner": name, "K": K, "setting": grid[0], "role": REPORT, "seed": 0, **common}
-        for name, grid in learning_curves.ALL_GRIDS.items()
-    ]
+    pieces: list[Piece] = [{"learner": name, "K": K, "runs": 200, **common} for name in learning_curves.SIMULATED]
+    pieces += [{"learner": name, "K": K, "runs": 2, **common} for name in learning_curves.ALL_GRIDS]
     rows = rows_of(learning_curves, pieces)
 
     def at(learner: str, n_rounds: int) -> tuple[float, float]:
