@@ -17,6 +17,7 @@ _HOME = {
     "CostSensitiveClass": "onebit.hypotheses.cost_sensitive",
     "CountingClass": "onebit.hypotheses.counting",
     "CoverPlan": "onebit.learners.paper.schedule",
+    "DrawnLabelsRater": "onebit.raters",
     "EstimatorClass": "onebit.hypotheses.estimator",
     "FullInformationLearner": "onebit.learners.paper.full_information",
     "HedgeLearner": "onebit.learners.paper.hedge",

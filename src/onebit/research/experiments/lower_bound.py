@@ -313,7 +313,8 @@ def findings(rows: list[Row]) -> list[str]:
         _of_the_certified(rows),
         "The gain ends "
         + (f"at s = {ends}" if ends else "beyond the last s")
-        + f" of K = {SEVERAL_K} labels: from there on uniform guesses need no more rounds than the sequel.",
+        + f" of K = {SEVERAL_K} labels: from there on uniform guesses need no more rounds than the sequel. The last s "
+        f"has 2 s = {2 * at_eps[-1]['s']} labels that may be right, of norm {2 * at_eps[-1]['s']} at most.",
     ]
 
 

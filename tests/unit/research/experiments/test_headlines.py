@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from scipy.optimize import brentq
 from scipy.stats import gamma as gamma_law
 
+from onebit.explore.potential import potential
 from onebit.learners.paper.schedule import THEOREM_GAMMA
 from onebit.research.experiments import (
     class_size,
@@ -27,9 +28,12 @@ from onebit.research.experiments import (
     natarajan_cover,
     online_to_batch,
     phase_one,
+    planning,
     price,
     realisable,
+    smoothness,
 )
+from onebit.research.experiments.families import spread
 from onebit.research.experiments.piece import Piece, Row, column, slope, where
 from onebit.research.experiments.rival_runs import REPORT
 
@@ -314,6 +318,66 @@ def test_from_few_answers_hedge_explores_better() -> None:
     assert few["sequel"] < 0.8 * few["paper"]
     assert max(many["sequel"], many["paper"]) < min(3, many["uniform"])
     assert many["sequel"] == pytest.approx(many["paper"], rel=0.2)
+
+
+def test_needs_plan_for_fewer_answers_than_a_mixture_for_all() -> None:
+    """The same seeds for all plans; the differences of eight runs are above 0 by four of their standard errors.
+
+    A certificate may be wrong with probability .05; that more than four of 24 are has probability below .02.
+    """
+    plans = (planning.NEEDS, planning.POTENTIAL, planning.HEDGE)
+    pieces = [{"problem": "spread", "plan": plan, "eps": 0.05, "seeds": 8} for plan in planning.PLANS]
+    rows = [row for row in rows_of(planning, pieces) if row["plan"] in plans]
+    needs, *others = (np.array(row["answers"]) for row in rows)
+    for other in others:
+        more = other - needs
+        assert more.mean() > 4 * more.std(ddof=1) / math.sqrt(more.size)
+    assert sum(row["wrong"] for row in rows) <= 4
+
+
+def test_the_average_law_of_hedge_by_hand() -> None:
+    """Two hypotheses, K = 2, gamma = 1/2, so rate 1/4; of ten rounds number 4 has a yes for the first alone.
+
+    Before it the law is even, so four of ten rounds cover the label with 1/2: .2. The yes gains 1 / (1/4 + .2 / 2), and
+    the law of the five rounds after it has odds exp(rate * gain).
+    """
+    right = np.array([[True], [False]])
+    found = planning.hedge_average(right, np.ones(1), np.array([4]), 10, 2)
+    odds = math.exp(0.25 / 0.35)
+    assert found == pytest.approx([0.25 + 0.5 * odds / (1 + odds), 0.25 + 0.5 / (1 + odds)])
+    # Half the weight, as of a yes that was twice as likely as a uniform guess, gains half.
+    odds = math.exp(0.125 / 0.35)
+    found = planning.hedge_average(right, np.full(1, 0.5), np.array([4]), 10, 2)
+    assert found[0] == pytest.approx(0.25 + 0.5 * odds / (1 + odds))
+
+
+def test_the_potential_is_smooth_in_L1_whatever_N_is() -> None:
+    """Exact: against the Hessian entry by entry, by second differences of Phi, and by its bounds.
+
+    The largest entry is on the diagonal, since |H_gh| <= sqrt(H_gg H_hh). The largest eigenvalue is at least the mean
+    entry times N: with accuracies around .6 two are right together on more than a third of the items.
+    """
+    rows = rows_of(
+        smoothness, [{"family": family, "N": N, "K": 10} for family in smoothness.FAMILIES for N in (10, 200)]
+    )
+    for row in rows:
+        for name in smoothness.POINTS:
+            assert row[f"L1, {name}"] <= smoothness.bound()
+            assert row[f"L1, {name}"] <= row[f"L2, {name}"] <= row["N"] * row[f"L1, {name}"]
+    few, many = where(rows, family="spread")
+    assert many["L1, even mixture"] < 1.5 * few["L1, even mixture"]
+    assert many["L2, even mixture"] > 10 * few["L2, even mixture"]
+    problem, P = spread(3, 4, 50), np.array([0.1, 0.2, 0.3, 0.4])
+
+    def phi(point: np.ndarray) -> float:
+        return potential(point @ problem.right, smoothness.GAMMA, 3)
+
+    h, e = 1e-4, np.eye(4)
+    hessian = np.array(
+        [[(phi(P + h * (a + b)) - phi(P + h * a) - phi(P + h * b) + phi(P)) / h**2 for b in e] for a in e]
+    )
+    found = smoothness.smoothness(problem, P)
+    assert found == pytest.approx((np.abs(hessian).max(), np.linalg.eigvalsh(hessian).max()), rel=0.01)
 
 
 def test_uniform_guesses_are_full_labels_for_one_round_in_K(monkeypatch: pytest.MonkeyPatch) -> None:
