@@ -178,7 +178,7 @@ def test_an_answer_to_a_question_from_before_a_restored_backup_is_not_counted(st
     page.keyboard.press("y")
     expect(page.locator("#history .refused")).to_have_count(1)
     page.unroute("**/api/v1/ask")
-    expect(page.locator("#notice")).to_contain_text("Not counted: your answer yes to")
+    expect(page.locator("#notice")).to_contain_text("Not counted: your answer “yes” to")
     assert server.answers() == 8
     press(page, right_key(page))
     server.wait_for_answers(9)

@@ -146,8 +146,9 @@ class Kind(ABC):
     def board(self, status: Any, result: Any, seen: Seen) -> Board:
         """What the dashboard shows, from ``status`` as this kind gives it."""
 
-    def pace(self, n_answers: int) -> str | None:
-        """How far the study is, for raters, where that is known without a forecast."""
+    @property
+    def most_answers(self) -> int | None:
+        """How many answers the study takes at most, where it has no aim that a forecast could be about."""
         return None
 
     def report(self, result: Any, seen: Seen) -> Report:

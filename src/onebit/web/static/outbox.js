@@ -3,6 +3,8 @@
 // Answers wait here until the server has them, also over a reload; each carries a token, so that sending one twice
 // counts once. The newest waits for a moment longer, so that taking it back needs nobody's consent.
 
+import { language } from "./words.js";
+
 const GRACE = 2500; // milliseconds in which the newest answer can be taken back before it is sent
 const AT_HAND = 3; // questions to have ready, the one that is shown among them
 const MOST = 5; // questions that the server lets a rater hold
@@ -60,7 +62,7 @@ export class Outbox {
     this.pump();
   }
 
-  // Take an answer back: the newest, or a given one. Resolves to what to tell the rater, or null.
+  // Take an answer back: the newest, or a given one. Resolves to the text that the rater is told, by its key, or null.
   async undo(entry = this.past.find(canComeBack)) {
     if (!entry) return null;
     if (this.unsent.includes(entry) && !entry.sending) {
@@ -70,18 +72,18 @@ export class Outbox {
     }
     return this.#next(async () => {
       if (!this.past.includes(entry)) return null;
-      const { undone, words } = await this.#call("undo", meant(entry.question));
+      const { undone } = await this.#call("undo", meant(entry.question));
       if (undone) {
         this.progress.own -= 1;
         this.#comesBack(entry);
       } else entry.fate = "stands";
       this.#save();
       this.changed();
-      return undone ? null : words;
+      return undone ? null : "stands";
     }).catch((error) => {
       if (error.refused) return error.message;
       this.#failed(error);
-      return this.offline ? "You are offline; this answer can be taken back when the connection is there" : error.message;
+      return this.offline ? "undo_offline" : "undo_failed";
     });
   }
 
@@ -153,7 +155,7 @@ export class Outbox {
   async #call(name, body) {
     const response = await fetch(`/api/v1/${name}`, {
       method: "POST",
-      headers: { "Content-Type": "application/json", Authorization: `Bearer ${this.token}` },
+      headers: { "Content-Type": "application/json", Authorization: `Bearer ${this.token}`, "Accept-Language": language },
       body: JSON.stringify(body),
       keepalive: true,
       signal: AbortSignal.timeout(30000),
