@@ -20,6 +20,7 @@ from onebit.cli.reproduce import reproduce
 from onebit.cli.select import select
 from onebit.cli.serve import serve
 from onebit.cli.study import app as study_app
+from onebit.cli.study_care import backup, check, forget, repair
 from onebit.cli.study_learn import learn as study_learn
 from onebit.cli.terminal import plain
 from onebit.cli.verify import report, verify
@@ -40,6 +41,8 @@ app.command()(learn)
 app.command()(predict)
 study_app.command("learn")(study_learn)
 study_app.command()(verdict)
+for care in (check, repair, backup, forget):
+    study_app.command()(care)
 app.add_typer(study_app)
 app.command()(serve)
 app.add_typer(links_app)

@@ -1,4 +1,4 @@
-"""Every split of delta. How certificates share it out is not in the paper: docs/certificate.md, steps 5, 14 and 16.
+"""Every split of delta. How certificates share it out is not in the paper: docs/certificate.md, steps 5, 14, 16, 17.
 
 Shares are fixed before the first answer. The checker in ``verify`` has its own, since it shares no code with learners.
 Bounds hold the logarithm of 1 over a share; functions that return it are named ``log_*``.
@@ -56,6 +56,16 @@ def failure_at_zero(failure: float) -> float:
     c > 0 can be wrong only where that one is ahead, and then no statement about the other is: it may use up all.
     """
     return failure / 2
+
+
+def failure_per_share(n_hypotheses: int, delta: float) -> float:
+    """What the interval of one hypothesis' share may fail with: half of a delta of their own is for all N together."""
+    return delta / (2 * n_hypotheses)
+
+
+def failure_per_difference(n_hypotheses: int, delta: float) -> float:
+    """What the interval of one pair may fail with: the other half of that delta is for all N (N - 1) / 2 pairs."""
+    return delta / max(n_hypotheses * (n_hypotheses - 1), 1)
 
 
 def log_share(n_events: int, delta: float) -> float:

@@ -1,6 +1,6 @@
 """Checks a gate: which candidates were decided, and how, from the wealth that was counted again.
 
-Written from step 16 of ``docs/certificate.md``; it shares nothing with the learner. The leader of every epoch is the
+Written from step 17 of ``docs/certificate.md``; it shares nothing with the learner. The leader of every epoch is the
 baseline, and a candidate that is decided leaves the survivors.
 """
 
@@ -101,7 +101,7 @@ class GateCheck:
             if known is not None and known < c:
                 return True
         n_candidates = max(len(self._scene.distinct) - 1, 1)
-        # Step 16: "better" and "worse" have half of a candidate's share each, all other statements the whole.
+        # Step 17: "better" and "worse" have half of a candidate's share each, all other statements the whole.
         share = self._delta() / n_candidates / (2 if c == 0 else 1)
         return self._wealth(rival, leader, c) - math.log(1 / share) > beyond
 

@@ -145,7 +145,7 @@ def contest(
             MOST_LOOKED_AT, LOOKED_AT_PER_MODEL * distinct.size, said.shape[1] // LOOKED_AT_PART
         )
     if setting.protocol == "panel" or setting.baseline is not None:
-        # Steps 15 and 16: nobody votes, and all have the same share.
+        # Steps 15 and 17: nobody votes, and all have the same share.
         shares = np.zeros(said.shape[0])
         shares[distinct] = 1 / max(distinct.size - 1, 1)
         scores = None if judge is None else judge.astype(np.float64)

@@ -1,7 +1,7 @@
 """Where a gate stands: what is shown of each candidate beside the baseline.
 
 The same wealth as for the best model, of two pairs per candidate: the baseline against the candidate, and the candidate
-against the baseline. docs/certificate.md, step 16.
+against the baseline. docs/certificate.md, step 17.
 """
 
 from __future__ import annotations

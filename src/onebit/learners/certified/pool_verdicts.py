@@ -17,7 +17,7 @@ from onebit.learners.certified.standing import Known
 class PoolVerdicts:
     """What hypotheses say on a pool, ``said`` (N, n), judged by raters who err at most as often as the bounds say.
 
-    docs/certificate.md, steps 9, 14 and, for a gate, 16.
+    docs/certificate.md, steps 9, 14 and, for a gate, 17.
     """
 
     def __init__(self, said: Predictions, *, f_no: float, f_yes: float, delta: float, is_gate: bool = False) -> None:

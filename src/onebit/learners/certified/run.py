@@ -20,10 +20,10 @@ from onebit.hypotheses.finite import FiniteClass
 from onebit.kernels.distinct import distinct_rows
 from onebit.learners.certified.asking import Asking
 from onebit.learners.certified.evidence import Evidence
-from onebit.learners.certified.forecast import Forecast, forecast, forecast_of_gate
+from onebit.learners.certified.forecast import Forecast, forecast
 from onebit.learners.certified.gate import GateStanding
 from onebit.learners.certified.outputs import Predictions
-from onebit.learners.certified.standing import Standing
+from onebit.learners.certified.standing import Accuracies, Approach, Standing
 from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.contract import Learner
 from onebit.learners.items import ItemSource, Pool
@@ -158,16 +158,17 @@ class CertifiedRun(Learner[CertifiedResult]):
         return partial(self._result_of, self._standing_now().frozen(), tuple(self.closings), counts)
 
     def _result_of(self, standing: Standing, closings: tuple[Closing, ...], counts: dict[str, Any]) -> CertifiedResult:
-        ahead = standing.ahead_at_most()
+        ahead, setting = standing.ahead_at_most(), self._setting
         foreseen = self._foreseen
-        if foreseen[0] is not standing:
-            foreseen = standing, self._foresee(standing, closings)
+        if foreseen[0] is not standing and setting.baseline is None:
+            foreseen = standing, forecast(standing, closings, setting.eps, self._n_drawn_once)
             self._foreseen = foreseen
         n_items = None if self._pool_said is None else self._pool_said.shape[1]
-        setting = self._setting
         names = np.flatnonzero(self._which == standing.leader).tolist()
         if setting.baseline is not None:
             names = [setting.baseline]
+        # Intervals and approach are about the best model.
+        is_bare = standing.is_suspended or setting.baseline is not None
         return CertifiedResult(
             promise=promise.suspended(setting) if standing.is_suspended else promise.in_full(setting, n_items),
             chosen=names[0],
@@ -179,20 +180,20 @@ class CertifiedRun(Learner[CertifiedResult]):
             ahead_at_most=tuple(ahead.tolist()),
             forecast=foreseen[1],
             gate=self._comparisons(standing),
+            measure=None if is_bare else partial(self._measured, standing, float(ahead.max())),
+            approach=None if is_bare else partial(self._approach, standing, closings),
             **counts,
         )
 
-    def _foresee(self, standing: Standing, closings: tuple[Closing, ...]) -> Forecast | None:
-        if isinstance(standing, GateStanding):
-            margin, n_left, n_items = standing.margin, standing.n_left(), self._n_drawn_once
-            n_rounds = closings[-1].n_rounds if closings else 0
-            if n_items is not None and self._setting.protocol == "panel":
-                n_left = n_items - n_rounds
-            elif n_items is not None and n_left is not None:
-                # Of these pools only items count on which models differ.
-                margin *= n_items / max(n_left + n_rounds, 1)
-            return forecast_of_gate(standing, closings, margin, n_left)
-        return forecast(standing, closings, self._setting.eps, self._n_drawn_once)
+    def _approach(self, standing: Standing, closings: tuple[Closing, ...]) -> Approach:
+        found = standing.approach(closings, lambda name: int(np.searchsorted(self._first, name)))
+        return replace(found, closest=None if found.closest is None else int(self._first[found.closest]))
+
+    def _measured(self, standing: Standing, certified_eps: float) -> Accuracies:
+        """The intervals of all models; nobody is ahead of the leader by more than the certificate says."""
+        found = standing.accuracies(self._setting.delta)
+        shares, ahead = found.shares.of(self._which), found.ahead.of(self._which).at_most(certified_eps)
+        return replace(found, shares=shares, ahead=ahead)
 
     def _comparisons(self, standing: Standing) -> tuple[Comparison, ...]:
         """What is shown of every candidate of a gate, by its number in the table."""

@@ -158,21 +158,6 @@ def test_where_checks_contradict_nothing_is_said() -> None:
     assert result.gate[0].behind_at_most == result.gate[0].ahead_at_most == 1
 
 
-def test_there_is_a_forecast_until_it_is_decided() -> None:
-    said, truth = beside(100, 100, 0, 300)
-    for protocol in PROTOCOLS:
-        played, rater, seen = learner(said, protocol, eps=0.05), SimulatedRater(truth), []
-        while isinstance(questions := played.ask(1000), tuple):
-            seen.append(played.result.forecast)
-            for question in questions:
-                played.tell(question.id, rater(question))
-        foreseen = [each for each in seen if each is not None]
-        assert foreseen
-        assert all(0 < each.low <= each.middle <= each.high for each in foreseen)
-        assert played.result.forecast is not None
-        assert played.result.forecast.high == 0
-
-
 @pytest.mark.parametrize(("baseline", "n_models"), [(2, 2), (-1, 2), (0, 1)])
 def test_a_baseline_that_is_none_is_refused(baseline: int, n_models: int) -> None:
     said, _ = beside(5, 5, 0, 5)
