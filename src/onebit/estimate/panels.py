@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+from scipy.special import logsumexp
 
 from onebit.estimate.betting import BETS, Wealth
 
@@ -100,8 +101,7 @@ class PanelWealth(Wealth):
 
 
 def _log_mean(state: Floats) -> Floats:
-    # Many times quicker than scipy's logsumexp for so few numbers.
-    mean: Floats = np.logaddexp.reduce(state, axis=1) - np.log(BETS.size)
+    mean: Floats = logsumexp(state, axis=1) - np.log(BETS.size)
     return mean
 
 
