@@ -22,6 +22,9 @@ from onebit.records import SelectionSpec, StudySpec
 from onebit.tables.formats import LOG_NAMES, NAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onebit.report import Entry
     from onebit.study.kinds.kind import StudyStatus
     from onebit.study.quality import Rate
     from onebit.tables import ModelTable
@@ -153,11 +156,14 @@ def status(name: Name, storage: Storage = None, as_json: AsJson = False) -> None
     from onebit.study.opening import load_study
 
     with load_study(name, storage=storage, read_only=True) as study:
-        found = study.status()
+        result = study.result
+        found, models = study.status(result), study.kind.entries(result)
     if as_json:
-        print(json.dumps(asdict(found) | {"status": found.status.name.lower()}))
+        told = {"status": found.status.name.lower(), "safe_to_stop": found.is_safe_to_stop}
+        print(json.dumps(asdict(found) | told | {"models": [asdict(each) for each in models]}))
     else:
         print_status(found, Console())
+        print_models(models, Console())
 
 
 @app.command()
@@ -260,6 +266,26 @@ def delete(
             raise typer.Exit(1)
         store.delete(name)
     say(f"{name} and its {entry.n_events:,} events are deleted.")
+
+
+def print_models(models: Sequence[Entry], console: Console) -> None:
+    """How often every model is accepted, and how far it is from the leader."""
+    from onebit.report import words
+
+    if not any(each.accepted for each in models):
+        return
+    table = Table("model", "accepted", "to the leader, points")
+    for each in models:
+        if each.accepted is not None and each.difference is not None:
+            told = words.span(each.accepted), words.difference(each.difference)
+            table.add_row(plain(" = ".join(each.names)), *told)
+    console.print(table, markup=False)
+    console.print(
+        "Accepted is the share of items on which models differ; all intervals hold together at any time "
+        "(docs/certificate.md, step 16).",
+        highlight=False,
+        soft_wrap=True,
+    )
 
 
 def print_status(found: StudyStatus, console: Console) -> None:

@@ -26,6 +26,13 @@ BANDS = 5
 #: Questions whose scores are looked up at a time. Origin: a round number, for memory.
 JUDGED_AT_A_TIME = 4096
 
+# -- reports (kinds/selection/mistakes.py, kinds/training/words.py)
+
+#: Examples of what models got wrong: of so many models, so many each, and in all. Origin: what fits on a page or two.
+MODELS_WITH_MISTAKES, MISTAKES_EACH, MOST_MISTAKES = 5, 3, 12
+#: An accuracy interval that is wider than this is not told as a result. Origin: a round number.
+TOO_WIDE = 0.5
+
 # -- who is there (desk.py)
 
 #: Seconds since a rater last asked for questions in which the rater counts as present. Origin: a round number, longer

@@ -217,7 +217,7 @@ class Study:
 
     def report(self) -> Report:
         """The report of a selection, as it is now; InvalidInputError if the study is none."""
-        return self.kind.report(self.result, self.view.seen())
+        return self.kind.report(self.result, self.view, self.items)
 
     def write_model(self, path: str | Path) -> None:
         """Write the classifier, as it is now, to a new file; InvalidInputError if the study trains none."""

@@ -109,6 +109,12 @@ class View:
         items, labels, accepted = zip(*told, strict=True) if told else ((), (), ())
         return Verdicts(items, labels, accepted, self._guess)
 
+    def said(self) -> list[tuple[int, int | None, Given]]:
+        """Answers in force in the order asked: the number of the learner's item, the label asked about, the answer."""
+        with self._lock:
+            asked = self._asked.items()
+            return [(item, label, self.answers[number]) for number, (item, label) in asked if number in self.answers]
+
     def labels(self) -> dict[int, Counter[Given]]:
         """For each label that was asked about, how often each answer came."""
         with self._lock:
