@@ -133,20 +133,25 @@ def say(words: str) -> None:
 
 
 @app.command("list")
-def list_studies(storage: Storage = None, as_json: AsJson = False) -> None:
-    """List the studies of a store."""
+def list_studies(
+    storage: Storage = None,
+    everything: Annotated[bool, typer.Option("--all", help="List archived studies, too.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the studies of a store; archived ones with --all."""
     from onebit.store.store import Store
     from onebit.study.opening import storage_url
 
     with Store(storage_url(storage)) as store:
-        entries = store.entries()
+        entries = [entry for entry in store.entries() if everything or not entry.archived]
     if as_json:
-        found = [{"name": each.name, "created_at": each.created_at, "n_events": each.n_events} for each in entries]
-        print(json.dumps({"studies": found}))
+        told = ("name", "created_at", "n_events", "archived")
+        print(json.dumps({"studies": [{name: getattr(each, name) for name in told} for each in entries]}))
         return
     table = Table("study", "created", "events")
     for entry in entries:
-        table.add_row(plain(entry.name), entry.created_at[:16].replace("T", " "), f"{entry.n_events:,}")
+        name = f"{entry.name} (archived)" if entry.archived else entry.name
+        table.add_row(plain(name), entry.created_at[:16].replace("T", " "), f"{entry.n_events:,}")
     Console().print(table)
 
 
@@ -247,6 +252,40 @@ def backup(
     with progress_bar("copying") as copying:
         n = copy(storage_url(storage), target, copying)
     say(f"{n} {'study is' if n == 1 else 'studies are'} in {target}")
+
+
+@app.command()
+def rename(name: Name, new: Annotated[str, typer.Argument(help="Its new name.")], storage: Storage = None) -> None:
+    """Give a study another name. Its log, and what it shows, do not change."""
+    from onebit.store.listing import rename as call_it
+    from onebit.store.store import Store
+    from onebit.study.opening import storage_url
+
+    with Store(storage_url(storage)) as store:
+        entry = store.entry(name)
+        # Whoever has it open would go on under the old name.
+        lock = store.lock(entry)
+        try:
+            call_it(store, entry.id, new)
+        finally:
+            lock.release()
+    say(f"{name} is called {new} now.")
+
+
+@app.command()
+def archive(
+    name: Name,
+    undo: Annotated[bool, typer.Option("--undo", help="Take it out of the archive; it stays paused.")] = False,
+    storage: Storage = None,
+) -> None:
+    """Put a study away: it is not listed, and gives out no questions. Nothing of it is lost."""
+    from onebit.store.listing import archive as put_away
+    from onebit.store.store import Store
+    from onebit.study.opening import storage_url
+
+    with Store(storage_url(storage)) as store:
+        put_away(store, store.entry(name).id, not undo)
+    say(f"{name} is listed again, and paused." if undo else f"{name} is archived.")
 
 
 @app.command()

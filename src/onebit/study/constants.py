@@ -14,6 +14,9 @@ APART = 10
 #: Probability with which each interval about a rater holds. Origin: the usual one.
 CONFIDENCE = 0.95
 
+#: Seconds between two answers of a rater from which on it was a pause. Origin: a round number; texts take a while.
+LONGEST_ANSWER = 300.0
+
 # -- plans of a table (cli/table_plan.py, selecting.py)
 
 #: The eps that are planned for unless others are given. Origin: round numbers, from coarse to the default.

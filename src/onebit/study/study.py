@@ -98,7 +98,7 @@ class Study:
         self.items: Items = Items(store, entry.id, self.about)
         #: What is durable, for whoever watches.
         self.view = View(entry.created_at, kind.needs_verdicts)
-        self.view.take(log.events, log.head, log.last_at)
+        self.view.take(log.events, log.head, log.written_at)
         self._store, self._entry, self._clock = store, entry, clock
         self._lock, self._writer_lock = threading.RLock(), lock
         self._recorder = replay(log.events, kind.learner)

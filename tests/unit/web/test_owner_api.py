@@ -11,6 +11,8 @@ from typing import Any
 
 from tests.unit.web.served import PREDICTIONS, TRUTH, Served, bearer, make_study, right_answer
 
+from onebit.study.proof import verify_study
+
 Serving = Callable[..., Served]
 
 
@@ -178,3 +180,39 @@ def test_nobody_leads_before_the_first_answer(served: Served) -> None:
     answer_some(served, 1)
     page = served.client.get("/studies/1").text
     assert "It leads after 1 yes/no answer; so few" in page
+
+
+def test_a_study_is_renamed_while_it_is_open(serving: Serving, tmp_path: Path) -> None:
+    served = serving()
+    make_study(served.site.storage, tmp_path, name="second")
+    answer_some(served, 2)
+    for wrong in ("second", "  "):
+        assert served.post("studies/1/rename", served.owner, name=wrong).status_code == 422
+    assert served.post("studies/1/rename", served.ann, name="mine").status_code == 403
+    assert served.post("studies/1/rename", served.owner, name="what they want").json() == {"name": "what they want"}
+    assert served.get("studies/1", served.owner).json()["name"] == "what they want"
+    assert "onebit study verify &#39;what they want&#39;" in served.get("studies/1/report", served.owner).text
+    assert len(served.ask(served.ann)) == 1
+    served.site.close()
+    assert verify_study(served.site.storage, "what they want").ok
+
+
+def test_an_archived_study_is_listed_apart_and_gives_out_nothing(serving: Serving, tmp_path: Path) -> None:
+    served = serving()
+    make_study(served.site.storage, tmp_path, name="second")
+    served.client.get(f"/o/{served.owner}")
+    assert served.post("studies/1/archive", served.owner, archived=True).json() == {"archived": True}
+    listed = served.get("studies", served.owner).json()["studies"]
+    assert [(each["name"], each["archived"]) for each in listed] == [("intents", True), ("second", False)]
+    home, archive = served.client.get("/").text, served.client.get("/?archived=yes").text
+    assert "Archive: 1 study" in home
+    assert ">intents</h2>" not in home
+    assert ">intents</h2>" in archive
+    assert ">second</h2>" not in archive
+    assert served.post("ask", served.ann, n=1).json()["state"] == "paused"
+    assert "This study is archived" in served.client.get("/studies/1").text
+    assert served.post("studies/1/archive", served.owner, archived=False).json() == {"archived": False}
+    assert "Archive:" not in served.client.get("/").text
+    assert served.post("ask", served.ann, n=1).json()["state"] == "paused"
+    served.post("studies/1/pause", served.owner, paused=False)
+    assert len(served.ask(served.ann)) == 1

@@ -136,6 +136,10 @@ class Kind(ABC):
     def plausible_labels(self, row: int) -> list[int]:
         """The labels that a rater might be asked about at a row."""
 
+    def outputs(self, row: int) -> dict[int, tuple[str, ...]]:
+        """The labels that models give to a row, and which do; empty where there are no models."""
+        return {}
+
     @abstractmethod
     def status(self, standing: Standing, result: Any) -> StudyStatus:
         """What is known, from the learner's ``result``."""

@@ -120,6 +120,13 @@ class Selection(Kind):
     def plausible_labels(self, row: int) -> list[int]:
         return self._selection.plausible_labels(row)
 
+    def outputs(self, row: int) -> dict[int, tuple[str, ...]]:
+        said = self.predictions[:, row]
+        return {
+            int(label): tuple(self.about.models[h] for h in np.flatnonzero(said == label))
+            for label in np.unique(said[said >= 0])
+        }
+
     def status(self, standing: Standing, result: BoundedResult) -> SelectionStatus:
         created, setting = self.created, self.setting
         # What is known of a run that was suspended rests on what was found not to hold.
@@ -282,6 +289,8 @@ class Selection(Kind):
         # The learner counts the answers of an epoch when it closes; owners count those that came.
         return replace(
             report,
+            # A study may be renamed while it is open.
+            table=self.study,
             answers=seen.n_answers,
             cant_tell=seen.n_cant_tell,
             n_events=seen.head.n_events,
