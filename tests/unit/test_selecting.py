@@ -122,9 +122,9 @@ def test_two_models_are_compared() -> None:
 def test_logs_are_compared_by_their_paths() -> None:
     found = onebit.compare(LOGS / "careful.eval", LOGS / "hasty.eval", truth="target", eps=0.3, quiet=True)
     assert found.chosen == "mockllm/careful"
-    assert found.notes[0].startswith("3 rows are repeats")
-    assert "Note: 3 rows are repeats" in repr(found)
-    assert "Note: 3 rows are repeats" in found._repr_html_()
+    assert found.notes[0].startswith("repeats (epochs) of an item")
+    assert "Note: repeats (epochs) of an item" in repr(found)
+    assert "Note: repeats (epochs) of an item" in found._repr_html_()
 
 
 def test_a_folder_keeps_every_answer_and_goes_on(tmp_path: Path) -> None:

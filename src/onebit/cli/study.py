@@ -242,19 +242,6 @@ def verify(
 
 
 @app.command()
-def backup(
-    target: Annotated[str, typer.Argument(help="New file, or the URL of an empty store.")], storage: Storage = None
-) -> None:
-    """Copy all studies, as they are at one moment, while they are being answered."""
-    from onebit.store.backup import backup as copy
-    from onebit.study.opening import storage_url
-
-    with progress_bar("copying") as copying:
-        n = copy(storage_url(storage), target, copying)
-    say(f"{n} {'study is' if n == 1 else 'studies are'} in {target}")
-
-
-@app.command()
 def rename(name: Name, new: Annotated[str, typer.Argument(help="Its new name.")], storage: Storage = None) -> None:
     """Give a study another name. Its log, and what it shows, do not change."""
     from onebit.store.listing import rename as call_it

@@ -171,8 +171,9 @@ class IndependentWealth(EpochWealth):
             return state
         slack = self._slack(leader)[:, None]
         bets, threshold = BETS / (1 + slack), c - slack
-        state = state + r.n_nil * np.log1p(bets * threshold)
-        _add_rounds_with_slack(state, *rounds, bets, threshold[:, 0])
+        nil = np.log1p(bets * threshold)
+        state = state + r.n_nil * nil
+        _add_rounds_with_slack(state, *rounds, bets, threshold[:, 0], nil)
         return state
 
 
@@ -226,14 +227,18 @@ def _add_rounds(state, code, first, q, for_rival, for_leader, asked, z, leader, 
 
 @njit(cache=True, nogil=True)
 def _add_rounds_with_slack(  # type: ignore[no-untyped-def]
-    state, code, first, q, for_rival, for_leader, asked, z, leader, bets, threshold
+    state, code, first, q, for_rival, for_leader, asked, z, leader, bets, threshold, nil
 ):
-    """As ``_add_rounds``, with ``bets`` (N, n_bets) and a ``threshold`` (N,) of every h's own."""
+    """As ``_add_rounds``, with ``bets`` (N, n_bets) and ``threshold`` (N,) of each h its own; D = 0 adds ``nil``."""
     D = np.empty((np.diff(first).max() if first.size > 1 else 0, BETS.size))
     for i in range(code.shape[0]):
         _differences(D, i, code, first, q, for_rival, for_leader, asked, z, leader)
         for h in range(code.shape[1]):
             output = code[i, h]
+            if output == code[i, leader]:
+                # Most agree with the leader most of the time, and a logarithm is what costs.
+                state[h] += nil[h]
+                continue
             for k in range(BETS.size):
                 state[h, k] += np.log1p(-bets[h, k] * (D[output, k] - threshold[h]))
 

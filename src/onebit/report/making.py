@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit import promise
-from onebit.estimate.shares import Intervals
 from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.contract import BoundedResult
 from onebit.records import Closing, Population, RunStatus, Setting
@@ -66,8 +66,8 @@ class Candidates:
                 tuple(self.models[h] for h in rows),
                 bound.get(rows[0]),
                 accuracy(rows),
-                None if found is None else _span(found.shares, rows[0]),
-                None if found is None else _span(found.ahead, rows[0]),
+                None if found is None else _span(*found.shares.at(rows[0])),
+                None if found is None else _span(*found.ahead.at(rows[0])),
             )
             for rows in sorted(self.groups, key=order)
         )
@@ -77,10 +77,9 @@ class Candidates:
         return tuple(self.models[h] for rows in self.groups if model in rows for h in rows)
 
 
-def _span(found: Intervals, model: int) -> Span:
-    """The interval of a model, to six digits: what is told is what is recomputed."""
-    estimate, low, high = (round(float(each[model]), 6) for each in (found.estimate, found.low, found.high))
-    return Span(None if estimate != estimate else estimate, low, high)
+def _span(estimate: float, low: float, high: float) -> Span:
+    """An interval to six digits: what is told is what is recomputed."""
+    return Span(None if math.isnan(estimate) else round(estimate, 6), round(low, 6), round(high, 6))
 
 
 def make_report(

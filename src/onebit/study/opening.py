@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from onebit.errors import InvalidInputError
 from onebit.log.events import Created
 from onebit.records import SelectionSpec, TrainingSpec
-from onebit.store.store import Entry, Store
+from onebit.store.store import Entry, Log, Store
 from onebit.study.about import about_from_json
 from onebit.study.creation import NewStudy, Progress, prepare, spec_at_hand
-from onebit.study.kinds import open_kind
+from onebit.study.kinds import Kind, open_kind
 from onebit.study.seal import check_about, check_shown
 from onebit.study.study import Study
 from onebit.tables.data import Data, data_of
@@ -102,18 +102,26 @@ def open_study(store: Store, entry: Entry, read_only: bool = False) -> Study:
     """Open a study of a store, which the study then closes."""
     lock = None if read_only else store.lock(entry)
     try:
-        log = store.log(entry.id)
-        if not log.events or not isinstance(log.events[0], Created):
-            raise InvalidInputError(f"the study {entry.name!r} was deleted meanwhile")
-        check_about(entry, log.events[0])
-        check_shown(store, entry, log.events[0])
-        about = about_from_json(entry.about)
-        kind = open_kind(store, entry, log.events, log.events[0], about)
+        log, kind = read_whole(store, entry)
         return Study(store, entry, log, kind, lock)
     except BaseException:
         if lock is not None:
             lock.release()
         raise
+
+
+def read_whole(store: Store, entry: Entry) -> tuple[Log, Kind]:
+    """The log of a study, and its kind with a fresh learner; LogError or StoreError where anything is damaged.
+
+    The chain of events, what raters are told and shown, and the table are held against their digests.
+    """
+    log = store.log(entry.id)
+    if not log.events or not isinstance(log.events[0], Created):
+        raise InvalidInputError(f"the study {entry.name!r} was deleted meanwhile")
+    check_about(entry, log.events[0])
+    check_shown(store, entry, log.events[0])
+    about = about_from_json(entry.about)
+    return log, open_kind(store, entry, log.events, log.events[0], about)
 
 
 def _table_of(predictions: ArrayLike) -> ModelTable:

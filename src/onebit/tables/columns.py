@@ -248,7 +248,7 @@ class _Reader:
 
     def _check_needed(self, name: str, missing: NDArray[np.bool_]) -> None:
         if name in self._uses.needed and missing.any():
-            said = f"the {self._uses.needed[name]} is missing; every item needs one"
+            said = f"the {self._uses.needed[name]} is missing; every item needs one: fill it in, or leave the row out"
             self._fail(name, int(np.argmax(missing)), said)
 
     def _check_unique(self, name: str, texts: Any) -> None:

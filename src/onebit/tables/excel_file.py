@@ -42,7 +42,9 @@ def _row(
 ) -> list[str | None]:
     where = f"{path.name}, row {number}"
     if any(cell is not None for cell in cells[len(header) :]):
-        raise InvalidInputError(f"{where}: there is a cell beyond the {len(header)} columns that have names; name it")
+        raise InvalidInputError(
+            f"{where}: there is a cell beyond the {len(header)} columns that have names; name its column, or empty it"
+        )
     padded = (*cells, *(None,) * len(header))[: len(header)]
     values = [str(cell) if isinstance(cell, date | datetime | time) else cell for cell in padded]
     return row_of(where, dict(zip(header, values, strict=True)), header, labels, "in the first row")

@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from onebit.errors import InvalidInputError
-from onebit.tables.columns import Columns
+from onebit.tables.class_names import with_class_names
+from onebit.tables.columns import Columns, listed
 from onebit.tables.formats import Progress
 from onebit.tables.labels import as_text
 from onebit.tables.source import Source
@@ -35,11 +36,10 @@ def source_of(table: Any) -> Source:
         return _of_arrow(lambda: pa.RecordBatchReader.from_stream(table))
     if isinstance(table, pa.RecordBatch | pa.RecordBatchReader):
         return _of_arrow(lambda: pa.Table.from_batches([table]).to_reader())
+    if hasattr(table, "with_format") and hasattr(table, "column_names"):
+        return _of_datasets(table)
     if isinstance(table, Mapping):
         return _of_dict(table)
-    if hasattr(table, "with_format") and hasattr(table, "column_names"):
-        # The datasets of Hugging Face.
-        return _of_arrow(lambda: table.with_format("arrow")[:].to_reader())
     if hasattr(table, "__dataframe__"):
         from pyarrow.interchange import from_dataframe
 
@@ -54,10 +54,24 @@ def _of_arrow(reader: Callable[[], Any]) -> Source:
         for batch in reader():
             # In slices, so that what is made of it at a time stays small.
             for first in range(0, batch.num_rows, ROWS):
-                part = batch.slice(first, ROWS)
+                part = with_class_names(WHERE, batch.slice(first, ROWS), labels)
                 yield pa.RecordBatch.from_arrays([_known(each) for each in part.columns], names=list(names))
 
     return Source(Columns(WHERE, names, batches, _row))
+
+
+def _of_datasets(table: Any) -> Source:
+    """The columns of one of Hugging Face's data sets, which may also be a dict of splits, or a stream."""
+    if isinstance(table, Mapping):
+        splits = list(map(str, table))
+        raise InvalidInputError(
+            f"{WHERE} has {len(splits)} splits, {listed(splits)}; give one of them: table[{splits[-1]!r}]"
+        )
+    if not hasattr(table, "__len__"):
+        raise InvalidInputError(
+            f"{WHERE} is of type {type(table).__name__}, which is read once, row by row; load it without streaming"
+        )
+    return _of_arrow(lambda: table.with_format("arrow")[:].to_reader())
 
 
 def _of_sliced(table: Any) -> Source:
@@ -66,7 +80,8 @@ def _of_sliced(table: Any) -> Source:
 
     def batches(labels: Collection[str], progress: Progress) -> Iterator[Any]:
         for first in range(0, len(table), ROWS):
-            for part in pa.RecordBatchReader.from_stream(table.slice(first, ROWS)):
+            for whole in pa.RecordBatchReader.from_stream(table.slice(first, ROWS)):
+                part = with_class_names(WHERE, whole, labels)
                 yield pa.RecordBatch.from_arrays([_known(each) for each in part.columns], names=list(names))
             progress(min(first + ROWS, len(table)), len(table))
 

@@ -173,5 +173,6 @@ def _check_within(path: Path, what: str, row: NDArray[np.integer[Any]], n_labels
     if row.max() >= n_labels:
         item = int(np.argmax(row >= n_labels))
         raise InvalidInputError(
-            f"{path.name}, item {item}, {what} is {row[item]}, and there are {n_labels} labels, 0 to {n_labels - 1}"
+            f"{path.name}, item {item}, {what} is {row[item]}, and there are {n_labels} labels, 0 to {n_labels - 1}; "
+            "name all labels in the array labels"
         )

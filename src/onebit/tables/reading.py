@@ -92,7 +92,7 @@ def read_table(
 
         read, where = read_npz(paths[0], id, truth, show, labels, judge), paths[0].name
     else:
-        with readable():
+        with readable("the table" if paths is None else ", ".join(path.name for path in paths)):
             source = table if isinstance(table, Source) else open_source(table, long)
             roles = Roles(
                 id or source.id,
@@ -157,7 +157,7 @@ def _columns_of_models(source: Source, roles: Roles) -> tuple[dict[str, str], tu
     if roles.truth is not None and roles.truth in (roles.id, *roles.shown):
         raise InvalidInputError(
             f"{columns.where}: the column {roles.truth!r} is the truth, and --id, --show or --reference would give it "
-            "to the raters"
+            "to the raters; name it with --truth alone"
         )
     verdicts = _matching(columns, "--verdicts", roles.verdicts)
     keys = _matching(columns, "--equal", None if roles.equal in (EXACT, NORMALISED) else roles.equal)
@@ -194,9 +194,11 @@ def _check_two(columns: Columns, models: tuple[str, ...]) -> None:
         from onebit.tables.columns import listed
 
         found = "no column is" if not models else f"only the column {listed(models)} is"
+        # A sign that is not looked for leaves whole lines in one column.
+        hint = "; cells have commas, tabs, semicolons or bars between them" if len(columns.names) == 1 else ""
         raise InvalidInputError(
             f"{columns.where}: {found} a model's; every column other than --id, --truth, --show and --judge is one, "
-            "and two are needed"
+            f"and two are needed{hint}"
         )
 
 

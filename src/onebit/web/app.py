@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from onebit.web import answers, board, creating, owner_api, owner_links, pages, rater_api
+from onebit.web.access_log import AccessLog, LogFile
 from onebit.web.calls import Operation, endpoint
 from onebit.web.openapi import document
 from onebit.web.shield import Shield
@@ -33,8 +34,12 @@ OPERATIONS: tuple[Operation, ...] = (
 LOCAL = ("localhost", "127.0.0.1", "[::1]")
 
 
-def make_app(site: Site, hosts: Iterable[str] = LOCAL, origins: Iterable[str] = ()) -> Starlette:
-    """The application that serves a site under these host names."""
+def make_app(
+    site: Site, hosts: Iterable[str] = LOCAL, origins: Iterable[str] = (), access_log: LogFile | None = None
+) -> Starlette:
+    """The application that serves a site under these host names; requests are written to the log, if there is one."""
+    middleware = [] if access_log is None else [Middleware(AccessLog, file=access_log)]
+    middleware.append(Middleware(Shield, hosts=list(hosts), origins=list(origins)))
 
     async def openapi(request: Request) -> JSONResponse:
         return JSONResponse(document(OPERATIONS))
@@ -60,7 +65,7 @@ def make_app(site: Site, hosts: Iterable[str] = LOCAL, origins: Iterable[str] = 
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        middleware=[Middleware(Shield, hosts=list(hosts), origins=list(origins))],
+        middleware=middleware,
         exception_handlers={404: _not_found, 405: _not_found},
     )
     app.state.site = site

@@ -14,6 +14,7 @@ from onebit.store.listing import rename
 from onebit.store.store import Entry, Store
 from onebit.study.study import Offer, Receipt, Study, Undo
 from onebit.web.constants import AHEAD, MOST_TOGETHER, PLENTY, REFRESH, SCARCE, SHARE
+from onebit.web.languages import ENGLISH, LANGUAGES, Language
 from onebit.web.overview import Overview, Watcher
 
 State = Literal["asking", "waiting", "paused", "done"]
@@ -116,13 +117,13 @@ class Room:
         finally:
             self._look_lock.release()
 
-    def progress(self, state: State, rater: str) -> dict[str, Any]:
+    def progress(self, state: State, rater: str, language: Language = LANGUAGES[ENGLISH]) -> dict[str, Any]:
         """How far the study is, for a rater: in words, and as numbers."""
         forecast = self._overview_of_late().board.forecast
         n_answers = len(self.study.view.answers)
-        pace = self.study.kind.pace(n_answers) if state == "asking" else None
+        most = self.study.kind.most_answers
         return {
-            "words": pace or in_words(state, n_answers, forecast),
+            "words": in_words(state, n_answers, forecast, most, language),
             "answers": n_answers,
             "own": self.study.n_answers_of(rater),
             "forecast": None if forecast is None else list(forecast),
@@ -146,22 +147,26 @@ def _wants_more(offers: tuple[Offer, ...], n: int) -> bool:
     return len(offers) == n < MOST_TOGETHER and offers[-1].item == offers[0].item
 
 
-def in_words(state: State, n_answers: int, forecast: tuple[int, int, int] | None) -> str:
-    """Progress as a person would say it.
+def in_words(
+    state: State,
+    n_answers: int,
+    forecast: tuple[int, int, int] | None,
+    most: int | None = None,
+    language: Language = LANGUAGES[ENGLISH],
+) -> str:
+    """Progress as a person would say it; ``most`` answers are taken where no aim can be foreseen.
 
     >>> in_words("asking", 120, (300, 343, 500))
     'about 340 to go'
     """
-    if state == "done":
-        return "all questions are answered"
-    if state == "paused":
-        return "paused by the owner of the study"
-    if state == "waiting":
-        return "waiting for others to answer"
+    if state != "asking":
+        return language.say(f"progress_{state}")
+    if most is not None:
+        return language.say("progress_of", n=n_answers, most=most)
     if forecast is None:
-        return "" if n_answers else "just begun"
+        return "" if n_answers else language.say("progress_begun")
     middle = forecast[1]
     if middle <= 10:
-        return "nearly there"
+        return language.say("progress_near")
     size = 10 ** max(1, len(str(middle)) - 2)
-    return f"about {round(middle / size) * size:,} to go"
+    return language.say("progress_to_go", n=round(middle / size) * size)

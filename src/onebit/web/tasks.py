@@ -7,17 +7,26 @@ from typing import Any
 from onebit.store.store import Store
 from onebit.study import creation
 from onebit.study.foresight import foresee
-from onebit.tables.formats import columns_of
+from onebit.tables.long import usual
+from onebit.tables.opening import is_npz, open_source
 from onebit.web.chosen import about_table, file_of, read_choice
 from onebit.web.folders import Folders
 
 
-def columns(storage: str, folders: Folders, body: dict[str, Any]) -> dict[str, list[str]]:
-    """The columns of a table, and those that are no model's."""
+def columns(storage: str, folders: Folders, body: dict[str, Any]) -> dict[str, Any]:
+    """The columns of a table, and what is known of them; an NPZ has none."""
     file = file_of(folders, body)
     with about_table(file, "path" if "path" in body else "upload"):
-        names, of_no_model = columns_of(file)
-    return {"columns": list(names), "of_no_model": list(of_no_model)}
+        source = None if is_npz(file) else open_source(file)
+    if source is None:
+        return {"columns": [], "of_no_model": [], "long": None, "notes": []}
+    names = source.columns.names
+    return {
+        "columns": list(names),
+        "of_no_model": [name for name in names if name in source.of_no_model],
+        "long": None if source.free else usual(names),
+        "notes": list(source.notes),
+    }
 
 
 def plan(storage: str, folders: Folders, body: dict[str, Any]) -> dict[str, Any]:
@@ -32,6 +41,7 @@ def plan(storage: str, folders: Folders, body: dict[str, Any]) -> dict[str, Any]
         "hours": list(seen.hours),
         "at_least": seen.at_least,
         "seconds_per_answer": seen.seconds_per_answer,
+        "notes": list(getattr(chosen.table, "notes", ())),
     }
 
 

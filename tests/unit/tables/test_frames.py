@@ -35,6 +35,9 @@ class Datasets:
 
     column_names = tuple(COLUMNS)
 
+    def __len__(self) -> int:
+        return len(COLUMNS["key"])
+
     def with_format(self, kind: str) -> Any:
         assert kind == "arrow"
         return pa.table(COLUMNS)

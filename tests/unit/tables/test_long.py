@@ -34,8 +34,8 @@ def test_columns_are_found_by_their_usual_names(tmp_path: Path) -> None:
     assert set(table.notes) == {
         "the column 'score' differs between models of one item, and is not used",
         "the column 'note' differs between models of one item, and is not used",
-        "1 items do not have every model and are left out",
-        "raters do not see 'topic'; name with --show what they need",
+        "items that do not have every model are left out: 1",
+        "raters do not see 'topic', unless it is named as shown (--show)",
     }
 
 

@@ -160,8 +160,9 @@ class Kind(ABC):
         """How often every model is accepted, and by how much it differs from the leader; empty if there are none."""
         return ()
 
-    def pace(self, n_answers: int) -> str | None:
-        """How far the study is, for raters, where that is known without a forecast."""
+    @property
+    def most_answers(self) -> int | None:
+        """How many answers the study takes at most, where it has no aim that a forecast could be about."""
         return None
 
     def report(self, result: Any, view: View, items: Items) -> Report:

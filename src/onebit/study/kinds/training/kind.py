@@ -193,9 +193,9 @@ class Training(Kind):
             },
         )
 
-    def pace(self, n_answers: int) -> str:
-        # Training has no aim that could be foreseen, only answers that it takes at most.
-        return f"{n_answers:,} of at most {self.setting.budget:,} answers"
+    @property
+    def most_answers(self) -> int:
+        return self.setting.budget
 
     def classifier(self, result: TrainingResult) -> YesNoClassifier:
         """The classifier as it is now."""
