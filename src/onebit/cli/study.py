@@ -47,6 +47,8 @@ Storage = Annotated[
         show_default=False,
     ),
 ]
+#: Seconds that the status may rehearse, to say how many answers are still needed.
+STATUS_SECONDS = 3.0
 #: What a trained classifier is written to.
 MODEL_SUFFIX = ".skops"
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -161,6 +163,7 @@ def status(name: Name, storage: Storage = None, as_json: AsJson = False) -> None
     from onebit.study.opening import load_study
 
     with load_study(name, storage=storage, read_only=True) as study:
+        study.rehearse(STATUS_SECONDS)
         result = study.result
         found, models = study.status(result), study.kind.entries(result)
     if as_json:

@@ -49,6 +49,7 @@ def make_app(
         # Studies are opened while the first pages are served already.
         threading.Thread(target=site.open_all, name="opening studies", daemon=True).start()
         threading.Thread(target=site.keep_locks, name="keeping locks", daemon=True).start()
+        threading.Thread(target=site.keep_forecasts, name="keeping forecasts", daemon=True).start()
         yield
         site.close()
 

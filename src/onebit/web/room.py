@@ -12,10 +12,12 @@ from onebit.errors import OnebitError
 from onebit.records import Answer, Status
 from onebit.store.listing import rename
 from onebit.store.store import Entry, Store
+from onebit.study.rehearsal import Rehearsal
 from onebit.study.study import Offer, Receipt, Study, Undo
 from onebit.web.constants import AHEAD, MOST_TOGETHER, PLENTY, REFRESH, SCARCE, SHARE
 from onebit.web.languages import ENGLISH, LANGUAGES, Language
 from onebit.web.overview import Overview, Watcher
+from onebit.web.workroom import Workroom
 
 State = Literal["asking", "waiting", "paused", "done"]
 
@@ -34,6 +36,8 @@ class Room:
     def __init__(self, study: Study, entry: Entry) -> None:
         self.study, self.entry = study, entry
         self._watcher = Watcher(study)
+        self._rehearsal = Rehearsal(study.kind)
+        self._rehearsal.start()
         self._scarce_until = 0.0
         self._closings_when_scarce = 0
         #: The questions that each rater was given last and has not answered.
@@ -42,6 +46,7 @@ class Room:
         self._overview: Overview | None = None
         self._seen_closings = -1
         self._look_again_at = 0.0
+        self._was_rehearsed = False
 
     def hand(self, rater: str, n: int, paused: bool, together: bool = False) -> Hand:
         """Up to ``n`` questions for a rater: those given before that still want an answer, then new ones.
@@ -117,6 +122,14 @@ class Room:
         finally:
             self._look_lock.release()
 
+    def rehearse(self, workroom: Workroom) -> None:
+        """Make the forecasts possible, once, in a process of its own; the next overview has one."""
+        if self._was_rehearsed or not self.study.kind.can_rehearse or self.study.is_over:
+            return
+        self._was_rehearsed = True
+        self.study.kind.foresee(workroom.do("rehearse", {"study": self.entry.name}))
+        self._seen_closings = -1
+
     def progress(self, state: State, rater: str, language: Language = LANGUAGES[ENGLISH]) -> dict[str, Any]:
         """How far the study is, for a rater: in words, and as numbers."""
         forecast = self._overview_of_late().board.forecast
@@ -139,6 +152,7 @@ class Room:
         """Let go of the study, when nobody looks at it any more."""
         with self._look_lock:
             self._look_again_at = math.inf
+            self._rehearsal.stop()
             self.study.close()
 
 

@@ -286,11 +286,12 @@ element("plan-button").addEventListener("click", (event) => {
   attempt(event.target, "Simulating …", async () => {
     const body = chosen();
     const plan = await post("plan", body);
-    element("plan-answers").textContent = range(plan.answers, number);
+    const [low, about, high] = plan.answers;
     const trains = body.kind === "training";
-    const words = trains ? (body.target ? "answers at most" : "answers in all") : "answers, likely";
+    element("plan-answers").textContent = trains ? range([low, high], number) : number(about);
+    const words = trains ? (body.target ? "answers at most" : "answers in all") : `answers, likely ${range([low, high], number)}`;
     element("plan-answers-words").textContent = plan.at_least ? "answers at least" : words;
-    element("plan-hours").textContent = range(plan.hours, hours);
+    element("plan-hours").textContent = range([plan.hours[0], plan.hours[2]], hours);
     element("plan-hours-words").textContent = `of one rater, at ${plan.seconds_per_answer} seconds per answer`;
     const sizes = trains ? ["items", "labels"] : ["models", "items", "labels"];
     element("plan-table-words").textContent = sizes.join(", ");
@@ -299,8 +300,8 @@ element("plan-button").addEventListener("click", (event) => {
     note("plan-notes", plan.notes.filter((each) => !noted.includes(each)));
     const checked = body.overlap > 1 || body.repeat_share || body.gold_share ? " Answers that check raters are among them." : "";
     const guess = body.protocol === "panel"
-      ? "Simulated on your table with imagined verdicts: texts do not say who is right. The lower figure if models differ clearly, the higher one if they are nearly equal."
-      : "Simulated on your table: the lower figure if the majority of models is right, the higher one if models are nearly equal.";
+      ? "Rehearsed on your table with imagined verdicts: texts do not say who is right. Fewer if models differ clearly, more if they are nearly equal."
+      : "Rehearsed on your table with imagined right labels. Fewer if one model is clearly ahead, more if the best are nearly equal.";
     element("plan-words").textContent = trains
       ? `Training uses the maximum number of answers, unless a target is shown before.${checked}`
       : `${guess}${checked} A forecast, not a promise.`;
