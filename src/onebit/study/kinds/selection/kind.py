@@ -33,7 +33,7 @@ from onebit.study.kinds.selection.forecast import forecast
 from onebit.study.kinds.selection.imagining import Table
 from onebit.study.kinds.selection.judging import card_of, scores_of
 from onebit.study.kinds.selection.mistakes import pick_mistakes
-from onebit.study.kinds.selection.prices import measured_prices, price_of_all_outputs
+from onebit.study.kinds.selection.prices import counted_prices, measured_prices, price_of_all_outputs
 from onebit.study.kinds.selection.rehearsal import Rehearsal, rehearse
 from onebit.study.kinds.selection.selectors import build_selection
 from onebit.study.needed import Needed
@@ -305,7 +305,8 @@ class Selection(Kind):
         if self.setting.protocol == "panel":
             return (price_of_all_outputs(self.predictions),)
         if self.truth is None:
-            return ()
+            # Forecasts take seconds that depend on the machine, and a report is recomputed by whoever verifies it.
+            return counted_prices(self.predictions, self.setting)
         return measured_prices(self.predictions, self.truth, self.created.table.n_labels, self.setting)
 
     @cached_property
