@@ -161,7 +161,7 @@ def about_intervals(report: Report) -> list[str]:
     """What the intervals of the leaderboard are about, and how surely they hold."""
     is_right = praised(report) == "right"
     how = "the model is right" if is_right else "raters accept what the model says"
-    told = [f"“{praised(report).capitalize()}” is the share of {counted_on(report)} on which {how}."]
+    told = [f"“{praised(report).capitalize()}”: of {counted_on(report)}, the share where {how}."]
     if not report.all_count:
         told.append("Where all models say the same nobody was asked, so how often they are right there is not known.")
     told.append("The difference to the chosen model is in percentage points of all items; below 0 the model is behind.")

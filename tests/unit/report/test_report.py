@@ -233,11 +233,11 @@ def test_models_are_told_with_intervals_that_are_rounded_outwards() -> None:
     assert "61% (50% to 71%)" in text
     assert "-1.1 (-5 to +2)" in text
     assert "0% to 100%" in text
-    assert "the share of the 480 items on which models differ on which raters accept what the model says" in text
+    assert "of the 480 items on which models differ, the share where raters accept what the model says" in text
     assert "how often they are right there is not known" in text
     assert "With probability 0.95 all of these intervals hold together, whenever one looks" in text
     everywhere = read(replace(REPORT, all_count=True)).text
-    assert "the share of all items on which raters accept" in everywhere
+    assert "of all items, the share where raters accept" in everywhere
     assert "is not known" not in everywhere
     assert "rates of yes, not of being right" in read(replace(REPORT, setting=Setting(eps=0.02, f_no=0.1))).text
 
