@@ -158,6 +158,18 @@ async def show_rater(browser: Browser, link: str, truth: dict[str, str], name: s
     await context.close()
 
 
+async def show_answers(owner: Page) -> None:
+    """The answers by item, the first of these items, and the report; then back to the dashboard."""
+    await owner.goto("/studies/1/answers?only=models-differ")
+    await picture(owner, "answers")
+    await owner.click(".answers a >> nth=0")
+    await owner.wait_for_selector(".outputs")
+    await picture(owner, "item")
+    await owner.goto("/api/v1/studies/1/report")
+    await picture(owner, "report")
+    await owner.goto("/studies/1")
+
+
 async def make_panel(owner: Page) -> int:
     """Make a panel over the API, and give its number."""
     chosen = {
@@ -203,6 +215,7 @@ async def show(server: Served, truth: dict[str, str], texts: dict[str, str]) -> 
         await asyncio.gather(*(answer(server, rater, link, truth) for rater, link in links.items()))
         await owner.reload()
         await picture(owner, "board-certified", whole=True)
+        await show_answers(owner)
         panel = await make_panel(owner)
         made = await owner.request.post(f"/api/v1/studies/{panel}/links", data={"rater": "eve"})
         eve = (await made.json())["url"]
