@@ -43,6 +43,8 @@ class Room:
         self._seen_closings = -1
         self._look_again_at = 0.0
         self._was_rehearsed = False
+        #: Whether there is a forecast.
+        self.is_foreseen = False
 
     def hand(self, rater: str, n: int, paused: bool, together: bool = False) -> Hand:
         """Up to ``n`` questions for a rater: those given before that still want an answer, then new ones.
@@ -125,6 +127,7 @@ class Room:
         self._was_rehearsed = True
         self.study.kind.foresee(workroom.do("rehearse", {"study": self.entry.name}))
         self._seen_closings = -1
+        self.is_foreseen = True
 
     def progress(self, state: State, rater: str, language: Language = LANGUAGES[ENGLISH]) -> dict[str, Any]:
         """How far the study is, for a rater: in words, and as numbers."""
