@@ -69,7 +69,7 @@ class Selected:
         return f"({self.answers:,} {simulated}{words.asked_for(self.report)}, delta {self.report.setting.delta:g})"
 
     def _repr_html_(self) -> str:
-        return as_notebook(self.report) + "".join(f"<p>Note: {escape(note)}.</p>" for note in self.notes)
+        return as_notebook(self.report) + _noted_in_html(self.notes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,7 +112,7 @@ class Forecast:
             for each in self.planned
         )
         head = "<tr><th>protocol</th><th>within</th><th>answers</th></tr>"
-        return f"<p>{escape(repr(self).splitlines()[0])}</p><table>{head}{rows}</table>"
+        return f"<p>{escape(repr(self).splitlines()[0])}</p><table>{head}{rows}</table>{_noted_in_html(self.notes)}"
 
 
 def _span(needed: Needed) -> str:
@@ -122,6 +122,10 @@ def _span(needed: Needed) -> str:
 
 def _noted(notes: Sequence[str]) -> str:
     return "".join(f"\nNote: {note}." for note in notes)
+
+
+def _noted_in_html(notes: Sequence[str]) -> str:
+    return "".join(f"<p>Note: {escape(note)}.</p>" for note in notes)
 
 
 def _arrow(rows: list[dict[str, Any]], names: Sequence[str]) -> Any:

@@ -47,6 +47,7 @@ def simulate(study: Study, console: Console) -> None:
 
 def answer_at_terminal(study: Study, console: Console, rater: str | None = None) -> None:
     """Ask a person until nothing is left to ask, or the person quits; by default called by the user's name."""
+    from onebit.study.rehearsal import Rehearsal
     from onebit.study.study import Undo
 
     check_terminal("run this where you can type")
@@ -58,10 +59,12 @@ def answer_at_terminal(study: Study, console: Console, rater: str | None = None)
     if study.about.instructions:
         console.print(Panel(escape(plain(study.about.instructions)), title="Instructions", title_align="left"))
     answered: list[Offer] = []
-    with single_keys() as key:
+    with single_keys() as key, Rehearsal(study.kind) as rehearsal:
         while (offer := _next(study, who, console)) is not None:
             forget_keys()
             _show(study, offer, status.in_words(), console)
+            # While the first question is read.
+            rehearsal.start()
             while (pressed := key()) not in ANSWERS and pressed not in UNDO and pressed not in QUIT:
                 pass
             if pressed in QUIT:

@@ -1,4 +1,4 @@
-"""``onebit study check``, ``repair`` and ``backup``: whether a store is whole, and what to do if it is not."""
+"""``onebit study check``, ``repair``, ``backup`` and ``forget``: what keeps a store whole, and what leaves it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from onebit.cli.progress import progress_bar
-from onebit.cli.study import AsJson, Storage, say
+from onebit.cli.study import AsJson, Name, Storage, say
 from onebit.cli.terminal import plain
 from onebit.errors import InvalidInputError
 
@@ -89,6 +89,27 @@ def backup(
     say(f"{len(found)} {'study is' if len(found) == 1 else 'studies are'} in {target}, whole:")
     for each in found:
         print(plain(f"{each.name}: {_whole(each)}"))
+
+
+def forget(
+    name: Name,
+    rater: Annotated[str, typer.Argument(help="The rater's name, as status shows it.")],
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    storage: Storage = None,
+) -> None:
+    """Take a rater's name out of a study: the answers stay under another name, and the rater's links end.
+
+    The log is linked anew, so digests that were told before no longer fit; verify finds everything else as before.
+    """
+    from onebit.study.forgetting import forget_rater
+    from onebit.study.opening import storage_url
+
+    if not yes and not typer.confirm(f"Take {plain(rater)} out of {plain(name)} for good?", err=True):
+        say(f"{rater} was kept.")
+        raise typer.Exit(1)
+    done = forget_rater(storage_url(storage), name, rater)
+    say(f"{rater} is {done.name!r} now, in {done.n_events:,} events, and has no links. Backups still hold the name.")
+    print(f"digest before: {done.before}\ndigest now:    {done.after}")
 
 
 def _whole(found: Health) -> str:

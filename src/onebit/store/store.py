@@ -250,6 +250,12 @@ class Store:
                 if found != "ok":
                     raise StoreError(f"the store {hidden_password(self.url)} is damaged: {found}; restore a backup")
 
+    def empty_log(self) -> None:
+        """Move the write-ahead log of an SQLite store into its file, and leave nothing of it."""
+        with explained(self.url), self._engine.connect() as connection:
+            driver: Any = connection.connection.driver_connection
+            driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
     def close(self) -> None:
         """Let go of the database."""
         self._engine.dispose()

@@ -32,6 +32,12 @@ JUDGED_AT_A_TIME = 4096
 #: than most answers take.
 PRESENT_FOR = 60.0
 
+# -- rehearsals (rehearsal.py)
+
+#: Models and items of the table, and answers, that a rehearsal has. Origin: round numbers; with them everything is used
+#: once, and a rehearsal in which nothing has to be compiled takes a fraction of a second.
+REHEARSED_MODELS, REHEARSED_ITEMS, REHEARSED_ANSWERS = 20, 120, 200
+
 # -- what is stored (items.py, kinds/training/snapshots.py)
 
 #: Items in a block: few enough to read one quickly, enough to read all quickly. Origin: a round number.

@@ -100,7 +100,7 @@ class _Arrays:
                     raise InvalidInputError(f"{path.name} is a single numpy array and no NPZ; save it by numpy.savez")
                 _check_members(path, file)
                 self.arrays = {name: file[name] for name in (*needed, *optional) if name in file}
-        except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
             if isinstance(error, InvalidInputError):
                 raise
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__

@@ -94,4 +94,5 @@ def readable(where: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise InvalidInputError(f"{where} cannot be read to its end: {error}; copy the file again") from error
+        reason = " ".join(str(error).split())
+        raise InvalidInputError(f"{where} cannot be read to its end: {reason}; copy the file again") from error

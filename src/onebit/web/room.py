@@ -11,6 +11,7 @@ from typing import Any, Literal
 from onebit.errors import OnebitError
 from onebit.records import Answer, Status
 from onebit.store.store import Entry
+from onebit.study.rehearsal import Rehearsal
 from onebit.study.study import Offer, Receipt, Study, Undo
 from onebit.web.constants import AHEAD, MOST_TOGETHER, PLENTY, REFRESH, SCARCE, SHARE
 from onebit.web.languages import ENGLISH, LANGUAGES, Language
@@ -34,6 +35,8 @@ class Room:
     def __init__(self, study: Study, entry: Entry) -> None:
         self.study, self.entry = study, entry
         self._watcher = Watcher(study)
+        self._rehearsal = Rehearsal(study.kind)
+        self._rehearsal.start()
         self._scarce_until = 0.0
         self._closings_when_scarce = 0
         #: The questions that each rater was given last and has not answered.
@@ -145,6 +148,7 @@ class Room:
         """Let go of the study, when nobody looks at it any more."""
         with self._look_lock:
             self._look_again_at = math.inf
+            self._rehearsal.stop()
             self.study.close()
 
 

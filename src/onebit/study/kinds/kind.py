@@ -149,6 +149,15 @@ class Kind(ABC):
         """What the dashboard shows, from ``status`` as this kind gives it."""
 
     @property
+    @abstractmethod
+    def rehearsal_key(self) -> tuple[object, ...]:
+        """What decides which code a study runs; two with the same key need one rehearsal."""
+
+    @abstractmethod
+    def rehearsal(self) -> tuple[Learner[Any], Rater]:
+        """A small learner that does all that this one will, and who answers it."""
+
+    @property
     def most_answers(self) -> int | None:
         """How many answers the study takes at most, where it has no aim that a forecast could be about."""
         return None

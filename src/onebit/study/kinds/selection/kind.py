@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.learners.certified.statement import CertifiedResult
-from onebit.learners.contract import BoundedResult
+from onebit.learners.contract import BoundedResult, Learner
 from onebit.log.events import Created, Event
 from onebit.promise import ADVICE
-from onebit.raters import ErringRater, Rater, VerdictRater
+from onebit.raters import ErringRater, Rater, SimulatedRater, VerdictRater
 from onebit.records import RunStatus
 from onebit.report import words
 from onebit.report.charts import eps_chart, survivors_chart
@@ -24,6 +24,7 @@ from onebit.report.making import Candidates, make_report
 from onebit.report.record import Price, Report, as_json
 from onebit.store.store import Entry, Store
 from onebit.study.about import About
+from onebit.study.constants import REHEARSED_ITEMS, REHEARSED_MODELS
 from onebit.study.items import read_judge, read_predictions, read_truth, read_verdicts
 from onebit.study.kinds.kind import Board, Finding, Kind, Standing, StudyStatus
 from onebit.study.kinds.replayed import end_differences, prove_selection
@@ -237,6 +238,28 @@ class Selection(Kind):
         if self.truth is None or f_no + f_yes == 0:
             return super().simulated_rater()
         return ErringRater(self.truth, f_no=f_no, f_yes=f_yes, seed=self.setting.seed, anew=True)
+
+    @property
+    def rehearsal_key(self) -> tuple[object, ...]:
+        setting, judge = self.setting, self._selection.judge
+        has_errors = setting.f_no + setting.f_yes > 0
+        learner = self.created.learner
+        return learner, setting.protocol, setting.population, has_errors, self.predictions.dtype.str, judge is not None
+
+    def rehearsal(self) -> tuple[Learner[Any], Rater]:
+        part = np.s_[:REHEARSED_MODELS, :REHEARSED_ITEMS]
+        predictions, judge = np.ascontiguousarray(self.predictions[part]), self._selection.judge
+        created = self.created
+        small = build_selection(
+            self.setting,
+            created.learner,
+            predictions,
+            created.table.n_labels,
+            None if judge is None else np.ascontiguousarray(judge[part]),
+        )
+        # As if the last model were right, but where it abstains.
+        right = SimulatedRater(np.maximum(predictions[-1], 0))
+        return small.learner, lambda question: right(replace(question, item=small.row(question.item)))
 
     def board(self, status: SelectionStatus, result: BoundedResult, seen: Seen) -> Board:
         report = self._told(result, seen)

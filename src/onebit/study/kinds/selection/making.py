@@ -21,7 +21,10 @@ from onebit.study.needed import Needed
 from onebit.study.source import columns_as_texts, without_right_labels
 from onebit.tables import ModelTable, read_table
 from onebit.tables.opening import Long, is_npz, open_source, paths_of
+from onebit.tables.reading import SCORES_USED
 from onebit.tables.source import Source
+
+SCORES_NOT_USED = "the scores are not used as a judge: nothing is guessed with this protocol or learner"
 
 
 def read(spec: SelectionSpec, table: Any, progress: Progress | None = None) -> tuple[ModelTable, SelectionSpec]:
@@ -54,7 +57,7 @@ def read_models(spec: SelectionSpec, table: Any, progress: Progress | None = Non
 def _read(
     spec: SelectionSpec, table: Source | Path, truth: str | None, show: tuple[str, ...], progress: Progress | None
 ) -> ModelTable:
-    return read_table(
+    models = read_table(
         table,
         id=spec.id,
         truth=truth,
@@ -69,6 +72,15 @@ def _read(
         judge=spec.judge,
         progress=progress,
     )
+    return models if spec.judge is not None or spec.may_judge else _without_scores(models)
+
+
+def _without_scores(models: ModelTable) -> ModelTable:
+    """The table without the scores that its file has, where nobody asked for them and they would serve nothing."""
+    if models.judge is None:
+        return models
+    told = (each if each != SCORES_USED else SCORES_NOT_USED for each in models.notes)
+    return replace(models, judge=None, notes=tuple(told))
 
 
 def prepare(spec: StudySpec, table: object, simulated: bool) -> NewStudy:
