@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 
 from onebit.cli import options as opt
-from onebit.cli.answering import REHEARSE_SECONDS, answer_at_terminal
+from onebit.cli.answering import answer_at_terminal
 from onebit.cli.export import Anonymous, To, write_verdicts
 from onebit.cli.progress import progress_bar
 from onebit.cli.terminal import plain
@@ -44,6 +44,8 @@ Storage = Annotated[
         show_default=False,
     ),
 ]
+#: Seconds in which the status works out how many answers are still needed, at most.
+STATUS_SECONDS = 3.0
 #: What a trained classifier is written to.
 MODEL_SUFFIX = ".skops"
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -153,7 +155,7 @@ def status(name: Name, storage: Storage = None, as_json: AsJson = False) -> None
     from onebit.study.opening import load_study
 
     with load_study(name, storage=storage, read_only=True) as study:
-        study.rehearse(REHEARSE_SECONDS)
+        study.look_ahead(STATUS_SECONDS)
         found = study.status()
     if as_json:
         print(json.dumps(asdict(found) | {"status": found.status.name.lower()}))
