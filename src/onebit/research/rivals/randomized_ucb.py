@@ -96,7 +96,7 @@ class RandomizedUcbLearner(OnlineLearner):
         if t == self._n_rounds:
             return
         distinct, share = contexts(self._history().x)
-        said = self._finite.predictions(distinct)
+        said = self._finite.predictions(distinct).astype(np.int64)
         descent = _OverAList(said, self._n_labels, share, self.mu(t), self.most_variance(t) - 2 * self._n_labels)
         descent.solve()
         rest = max(0.0, 1 - float(descent.mass.sum()))
