@@ -47,7 +47,7 @@ def test_files_are_downloaded(start: Start, tmp_path: Path) -> None:
     press(page, "y")
     server.wait_for_answers(1)
     dashboard = server.dashboard()
-    dashboard.click("summary.button")
+    dashboard.click("summary.button >> text=Download")
     with dashboard.expect_download() as download:
         dashboard.click("text=The whole log (JSONL)")
     download.value.save_as(tmp_path / "log.jsonl")
@@ -269,13 +269,14 @@ def test_hostile_labels_and_columns_do_not_run(start: Start, tmp_path: Path) -> 
 
 def assert_harmless(page: Page) -> None:
     assert page.evaluate("() => window.hacked") is None
-    assert page.locator("iframe, svg:not(.chart), img").count() == 0
+    assert page.locator("iframe, svg:not(.chart, .interval), img").count() == 0
 
 
 def test_a_study_is_deleted_when_its_name_is_typed(start: Start) -> None:
     server = start()
     dashboard = server.dashboard()
     dashboard.once("dialog", lambda dialog: dialog.dismiss())
+    dashboard.click("summary.button >> text=Study")
     dashboard.click("#delete")
     assert len(server.site.entries()) == 1
     dashboard.once("dialog", lambda dialog: dialog.accept("intent"))

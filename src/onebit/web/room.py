@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from onebit.errors import OnebitError
 from onebit.records import Answer, Status
-from onebit.store.store import Entry
+from onebit.store.listing import rename
+from onebit.store.store import Entry, Store
 from onebit.study.rehearsal import Rehearsal
 from onebit.study.study import Offer, Receipt, Study, Undo
 from onebit.web.constants import AHEAD, MOST_TOGETHER, PLENTY, REFRESH, SCARCE, SHARE
@@ -143,6 +144,12 @@ class Room:
             "own": self.study.n_answers_of(rater),
             "forecast": None if forecast is None else list(forecast),
         }
+
+    def rename(self, store: Store, name: str) -> None:
+        """Give the study another name, in the store and here."""
+        rename(store, self.entry.id, name)
+        self.entry = replace(self.entry, name=name)
+        self.study.name = self.study.kind.study = name
 
     def close(self) -> None:
         """Let go of the study, when nobody looks at it any more."""
