@@ -74,8 +74,9 @@ Descriptions = Annotated[Path | None, option("descriptions", form="A JSON file: 
 Gold = Annotated[str | None, option("gold")]
 GoldShare = Annotated[float | None, option("gold_share")]
 RepeatShare = Annotated[float, option("repeat_share")]
-Image = Annotated[str | None, option("image")]
-ImageRoot = Annotated[Path | None, option("image_root")]
+Media = Annotated[str | None, option("media")]
+MediaRoot = Annotated[Path | None, option("media_root")]
+MediaHosts = Annotated[list[str] | None, option("media_hosts")]
 Markdown = Annotated[bool, option("markdown")]
 
 
@@ -133,5 +134,5 @@ FILES: dict[str, Callable[[Path], Any]] = {
     "labels": read_labels,
     "descriptions": _descriptions,
     "instructions": lambda path: _read("instructions", path),
-    "image_root": str,
+    "media_root": str,
 }

@@ -58,7 +58,7 @@ def serve(
 ) -> None:
     """Serve the studies of a store: a page for raters, a dashboard for you, and an API for other front ends.
 
-    Prints your link and the raters'. They are secrets: whoever has one is taken for its owner. Tables and images are
+    Prints your link and the raters'. They are secrets: whoever has one is taken for its owner. Tables and media are
     read from below the current folder only.
     """
     # Imported here: what serves takes a moment that --help should not.
