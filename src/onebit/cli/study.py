@@ -54,7 +54,10 @@ def create(
     name: Name,
     table: Annotated[
         list[Path],
-        typer.Argument(help=f"Predictions: {NAMES}; one column per model. Or logs of {LOG_NAMES}, several at once."),
+        typer.Argument(
+            metavar="TABLE...",
+            help=f"Predictions: {NAMES}; one column per model. Or logs of {LOG_NAMES}, several at once.",
+        ),
     ],
     storage: Storage = None,
     eps: opt.Eps = SelectionSpec.eps,
