@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import threading
 import time
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
@@ -52,6 +53,8 @@ def answer_at_terminal(study: Study, console: Console, rater: str | None = None)
     if study.created.setting.protocol == "labels":
         raise InvalidInputError("this study asks for the labels themselves, and the terminal takes yes and no")
     who, status = rater or getpass.getuser(), _StatusLine(study)
+    # Meanwhile: it takes seconds, and only says how many answers are still to come.
+    threading.Thread(target=study.rehearse, name="rehearsing", daemon=True).start()
     if study.about.instructions:
         console.print(Panel(escape(plain(study.about.instructions)), title="Instructions", title_align="left"))
     answered: list[Offer] = []

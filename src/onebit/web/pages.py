@@ -77,6 +77,8 @@ def rater_page(request: Request) -> Response:
         rater=link.rater,
         instructions=str(about.get("instructions", "")),
         token=token,
+        # Where a browser keeps answers that are not sent yet. A study that has the number of a deleted one is another.
+        who=f"{entry.id} {entry.created_at} {link.rater}",
     )
     response.headers["Content-Security-Policy"] = policy(about.get("media_hosts", ()))
     return response

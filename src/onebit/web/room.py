@@ -16,6 +16,7 @@ from onebit.study.study import Offer, Receipt, Study, Undo
 from onebit.web.constants import AHEAD, MOST_TOGETHER, PLENTY, REFRESH, SCARCE, SHARE
 from onebit.web.languages import ENGLISH, LANGUAGES, Language
 from onebit.web.overview import Overview, Watcher
+from onebit.web.workroom import Workroom
 
 State = Literal["asking", "waiting", "paused", "done"]
 
@@ -44,6 +45,7 @@ class Room:
         self._overview: Overview | None = None
         self._seen_closings = -1
         self._look_again_at = 0.0
+        self._was_rehearsed = False
 
     def hand(self, rater: str, n: int, paused: bool, together: bool = False) -> Hand:
         """Up to ``n`` questions for a rater: those given before that still want an answer, then new ones.
@@ -118,6 +120,14 @@ class Room:
             pass
         finally:
             self._look_lock.release()
+
+    def rehearse(self, workroom: Workroom) -> None:
+        """Make the forecasts possible, once, in a process of its own; the next overview has one."""
+        if self._was_rehearsed or not self.study.kind.can_rehearse or self.study.is_over:
+            return
+        self._was_rehearsed = True
+        self.study.kind.foresee(workroom.do("rehearse", {"study": self.entry.name}))
+        self._seen_closings = -1
 
     def progress(self, state: State, rater: str, language: Language = LANGUAGES[ENGLISH]) -> dict[str, Any]:
         """How far the study is, for a rater: in words, and as numbers."""

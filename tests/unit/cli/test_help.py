@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from types import SimpleNamespace
+from typing import Any
 
-import click
 import pytest
 import typer.main
 from typer.testing import CliRunner
@@ -16,7 +16,7 @@ from onebit.cli.main import app
 runner = CliRunner()
 
 
-def commands(command: click.Command, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+def commands(command: Any, path: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
     """The ways to a command and all below it."""
     below = getattr(command, "commands", {})
     return [path, *(way for name, each in below.items() for way in commands(each, (*path, name)))]

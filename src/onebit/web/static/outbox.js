@@ -11,6 +11,7 @@ const MOST = 5; // questions that the server lets a rater hold
 const REMEMBERED = 40; // answers that can be looked at and taken back here: those of one item with many outputs at least
 const POLL = { waiting: 1500, paused: 5000, done: 20000 };
 const LONGEST_RETRY = 8000;
+const RETRY_LINK = 30000; // a link that does not work may work again: a clock was wrong, or a proxy
 
 export class LinkError extends Error {}
 
@@ -18,7 +19,8 @@ export class Outbox {
   constructor(token, changed) {
     this.token = token;
     this.changed = changed;
-    this.place = `onebit ${token.slice(0, 12)}`;
+    // By who answers, not by the link: what could not be sent by a link that has ended is sent by the next one.
+    this.place = `onebit answers ${document.body.dataset.who}`;
     this.state = "asking";
     this.progress = { words: "", own: 0 };
     this.together = false; // whether questions about one item are shown together
@@ -79,6 +81,7 @@ export class Outbox {
       this.changed();
       return undone ? null : "stands";
     }).catch((error) => {
+      if (error.refused) return error.message;
       this.#failed(error);
       return this.offline ? "undo_offline" : "undo_failed";
     });
@@ -88,7 +91,6 @@ export class Outbox {
   pump({ all = false } = {}) {
     clearTimeout(this.timer);
     return this.#next(async () => {
-      if (this.ended) return;
       while (this.#due(all)) await this.#send(this.unsent[0]);
       if (!all && (this.stale || this.questions.length < AT_HAND)) await this.#ask();
       // The answer that is waited for may be the one that is held back here.
@@ -98,6 +100,7 @@ export class Outbox {
       }
       this.failures = 0;
       this.offline = false;
+      this.ended = null;
     })
       .catch((error) => this.#failed(error))
       .finally(() => {
@@ -119,8 +122,9 @@ export class Outbox {
       entry.fate = "sent";
       this.progress.own += 1;
     } catch (error) {
-      // Somebody else was quicker, or the question is another one by now: it is left, and the rater is told.
-      if (![403, 404, 409, 422].includes(error.status)) throw error;
+      // Somebody else was quicker, or the question is another one by now: it is left, and the rater is told. Whatever
+      // else is wrong, the answer is kept and sent again.
+      if (!error.refused) throw error;
       Object.assign(entry, { fate: "refused", why: error.message });
       this.refused = { entry, at: Date.now() };
       this.stale = true;
@@ -156,24 +160,27 @@ export class Outbox {
       keepalive: true,
       signal: AbortSignal.timeout(30000),
     });
-    const told = await response.json().catch(() => ({}));
-    if (response.ok) return told;
-    const error = new Error(told.error ?? `the server answered ${response.status}`);
-    error.status = response.status;
+    // What is not ours (the page of a proxy, or of a hotel that wants to be paid) says nothing about the answer.
+    const told = await response.json().catch(() => null);
+    if (response.ok && told) return told;
+    const error = new Error(told?.error ?? `the server answered ${response.status}`);
+    if (told?.error) Object.assign(error, { status: response.status, refused: told.refused === true });
     throw error;
   }
 
   #failed(error) {
-    if (error.status === 401) this.ended = error.message;
-    else if (!error.status || error.status >= 429) this.offline = true;
+    // The link, or this page, is not let in: the rater is told, and it is tried again by and by.
+    const isShut = [401, 403, 404].includes(error.status);
+    this.ended = isShut ? error.message : null;
+    this.offline = !isShut;
     this.failures += 1;
   }
 
   #schedule() {
     clearTimeout(this.timer);
-    if (this.ended) return;
     let wait = null;
-    if (this.failures) wait = Math.min(LONGEST_RETRY, 500 * 2 ** this.failures);
+    if (this.ended) wait = RETRY_LINK;
+    else if (this.failures) wait = Math.min(LONGEST_RETRY, 500 * 2 ** this.failures);
     else if (this.unsent.length) wait = Math.max(0, this.unsent[0].at + GRACE - Date.now());
     else if (!this.current) wait = POLL[this.state] ?? POLL.waiting;
     if (wait !== null) this.timer = setTimeout(() => this.pump(), wait);
