@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import getpass
-import threading
 import time
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
@@ -22,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Seconds between looks whether others have answered.
 LOOK_AGAIN = 1.0
+#: Seconds that a person waits at most for what only says how many answers are still to come.
+REHEARSE_SECONDS = 3.0
 #: Least seconds between two looks at the status while raters are simulated.
 REFRESH = 0.5
 
@@ -53,8 +54,8 @@ def answer_at_terminal(study: Study, console: Console, rater: str | None = None)
     if study.created.setting.protocol == "labels":
         raise InvalidInputError("this study asks for the labels themselves, and the terminal takes yes and no")
     who, status = rater or getpass.getuser(), _StatusLine(study)
-    # Meanwhile: it takes seconds, and only says how many answers are still to come.
-    threading.Thread(target=study.rehearse, name="rehearsing", daemon=True).start()
+    with console.status("working out how many answers it takes"):
+        study.rehearse(REHEARSE_SECONDS)
     if study.about.instructions:
         console.print(Panel(escape(plain(study.about.instructions)), title="Instructions", title_align="left"))
     answered: list[Offer] = []

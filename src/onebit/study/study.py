@@ -98,7 +98,7 @@ class Study:
         self.items: Items = Items(store, entry.id, self.about)
         #: What is durable, for whoever watches.
         self.view = View(entry.created_at, kind.needs_verdicts)
-        self.view.take(log.events, log.head, log.last_at)
+        self.view.take(log.events, log.head, log.written_at)
         self._store, self._entry, self._clock = store, entry, clock
         self._lock, self._writer_lock = threading.RLock(), lock
         self._recorder = replay(log.events, kind.learner)
@@ -217,7 +217,7 @@ class Study:
 
     def report(self) -> Report:
         """The report of a selection, as it is now; InvalidInputError if the study is none."""
-        return self.kind.report(self.result, self.view.seen())
+        return self.kind.report(self.result, self.view, self.items)
 
     def write_model(self, path: str | Path) -> None:
         """Write the classifier, as it is now, to a new file; InvalidInputError if the study trains none."""

@@ -86,6 +86,10 @@ class Site:
         self.store.delete(entry.name)
         return entry
 
+    def rename(self, study_id: int, name: str) -> None:
+        """Give a study another name; InUseError if another process has it open."""
+        self.room(study_id).rename(self.store, name)
+
     def open_all(self) -> None:
         """Open and look at what can be opened, before anybody asks; what cannot says why when somebody does."""
         for entry in self.entries():

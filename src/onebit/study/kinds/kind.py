@@ -20,10 +20,11 @@ from onebit.log.chain import Head
 from onebit.log.events import Created, Event
 from onebit.raters import Rater, SimulatedRater
 from onebit.records import RunStatus
-from onebit.report.record import Report
+from onebit.report.record import Entry, Report
 from onebit.study.about import About
+from onebit.study.items import Items
 from onebit.study.quality import RaterQuality
-from onebit.study.view import NO_VERDICTS, Seen, Verdicts
+from onebit.study.view import NO_VERDICTS, Seen, Verdicts, View
 from onebit.verify.audit import Verdict
 
 if TYPE_CHECKING:
@@ -63,6 +64,11 @@ class StudyStatus:
     warnings: tuple[str, ...]
     n_events: int
     log_digest: str
+
+    @property
+    def is_safe_to_stop(self) -> bool:
+        """Whether the aim is shown: what was once shown stays shown."""
+        return self.status is RunStatus.COMPLETE
 
     def lines(self) -> list[str]:
         """The state in lines of text."""
@@ -132,6 +138,10 @@ class Kind(ABC):
     def plausible_labels(self, row: int) -> list[int]:
         """The labels that a rater might be asked about at a row."""
 
+    def outputs(self, row: int) -> dict[int, tuple[str, ...]]:
+        """The labels that models give to a row, and which do; empty where there are no models."""
+        return {}
+
     @abstractmethod
     def status(self, standing: Standing, result: Any) -> StudyStatus:
         """What is known, from the learner's ``result``."""
@@ -147,6 +157,10 @@ class Kind(ABC):
     @abstractmethod
     def board(self, status: Any, result: Any, seen: Seen) -> Board:
         """What the dashboard shows, from ``status`` as this kind gives it."""
+
+    def entries(self, result: Any) -> tuple[Entry, ...]:
+        """How often every model is accepted, and by how much it differs from the leader; empty if there are none."""
+        return ()
 
     @property
     @abstractmethod
@@ -178,7 +192,7 @@ class Kind(ABC):
             f"the study {self.study!r} takes its budget; only the selection of a model is rehearsed"
         )
 
-    def report(self, result: Any, seen: Seen) -> Report:
+    def report(self, result: Any, view: View, items: Items) -> Report:
         """The report; InvalidInputError if this kind has none."""
         raise InvalidInputError("only the selection of a model has a report; see the status of this study instead")
 

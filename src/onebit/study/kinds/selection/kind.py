@@ -18,25 +18,27 @@ from onebit.promise import ADVICE
 from onebit.raters import ErringRater, Rater, SimulatedRater, VerdictRater
 from onebit.records import RunStatus
 from onebit.report import words
-from onebit.report.charts import eps_chart, survivors_chart
+from onebit.report.charts import evidence_chart
 from onebit.report.judge_card import JudgeCard, in_a_line
 from onebit.report.making import Candidates, make_report
+from onebit.report.record import Entry as ReportEntry
 from onebit.report.record import Price, Report, as_json
 from onebit.store.store import Entry, Store
 from onebit.study.about import About
 from onebit.study.constants import REHEARSED_ITEMS, REHEARSED_MODELS
-from onebit.study.items import read_judge, read_predictions, read_truth, read_verdicts
+from onebit.study.items import Items, read_judge, read_predictions, read_truth, read_verdicts
 from onebit.study.kinds.kind import Board, Finding, Kind, Standing, StudyStatus
 from onebit.study.kinds.replayed import end_differences, prove_selection
 from onebit.study.kinds.selection.forecast import forecast
 from onebit.study.kinds.selection.imagining import Table
 from onebit.study.kinds.selection.judging import card_of, scores_of
-from onebit.study.kinds.selection.prices import measured_prices, price_of_all_outputs
+from onebit.study.kinds.selection.mistakes import pick_mistakes
+from onebit.study.kinds.selection.prices import counted_prices, measured_prices, price_of_all_outputs
 from onebit.study.kinds.selection.rehearsal import Rehearsal, rehearse
 from onebit.study.kinds.selection.selectors import build_selection
 from onebit.study.needed import Needed
 from onebit.study.quality import warnings
-from onebit.study.view import Seen, Verdicts
+from onebit.study.view import Seen, Verdicts, View
 from onebit.verify.audit import Verdict
 
 
@@ -71,7 +73,7 @@ class SelectionStatus(StudyStatus):
         eps = "none yet" if self.certified_eps is None else f"{self.certified_eps:.4f}"
         lines = [
             f"{self.name}: {self.status.value}",
-            f"certified eps   {eps} (asked for: {self.eps:g})",
+            f"certified eps   {eps} (asked for: {self.eps:g}): {'safe to stop' if self.is_safe_to_stop else 'not yet'}",
             f"leader          {', '.join(self.chosen) or 'none yet'}",
         ]
         if self.survivors is not None:
@@ -127,6 +129,13 @@ class Selection(Kind):
 
     def plausible_labels(self, row: int) -> list[int]:
         return self._selection.plausible_labels(row)
+
+    def outputs(self, row: int) -> dict[int, tuple[str, ...]]:
+        said = self.predictions[:, row]
+        return {
+            int(label): tuple(self.about.models[h] for h in np.flatnonzero(said == label))
+            for label in np.unique(said[said >= 0])
+        }
 
     def status(self, standing: Standing, result: BoundedResult) -> SelectionStatus:
         created, setting = self.created, self.setting
@@ -271,16 +280,24 @@ class Selection(Kind):
             sentences=(words.confidence(report), words.against_the_aim(report)),
             figures={
                 "report": report,
-                "eps_chart": eps_chart(report),
-                "survivors_chart": survivors_chart(report),
+                "chart": evidence_chart(report),
                 "forecast": _to_come(is_over, status.forecast),
             },
             plain={"report": as_json(report)},
             forecast=status.forecast,
         )
 
-    def report(self, result: BoundedResult, seen: Seen) -> Report:
-        return self._told(result, seen, self._prices)
+    def report(self, result: BoundedResult, view: View, items: Items) -> Report:
+        report = self._told(result, view.seen(), self._prices)
+        number = {name: h for h, name in enumerate(self.about.models)}
+        best = [number[entry.names[0]] for entry in report.leaderboard]
+        said = ((self.row(item), label, answer) for item, label, answer in view.said())
+        return replace(report, mistakes=pick_mistakes(said, self.predictions, self.about.models, best, items))
+
+    def entries(self, result: BoundedResult) -> tuple[ReportEntry, ...]:
+        if not isinstance(result, CertifiedResult) or result.status is RunStatus.SUSPENDED:
+            return ()
+        return self._candidates.leaderboard(result)
 
     @cached_property
     def _prices(self) -> tuple[Price, ...]:
@@ -288,7 +305,8 @@ class Selection(Kind):
         if self.setting.protocol == "panel":
             return (price_of_all_outputs(self.predictions),)
         if self.truth is None:
-            return ()
+            # Forecasts take seconds that depend on the machine, and a report is recomputed by whoever verifies it.
+            return counted_prices(self.predictions, self.setting)
         return measured_prices(self.predictions, self.truth, self.created.table.n_labels, self.setting)
 
     @cached_property
@@ -323,6 +341,8 @@ class Selection(Kind):
         # The learner counts the answers of an epoch when it closes; owners count those that came.
         return replace(
             report,
+            # A study may be renamed while it is open.
+            table=self.study,
             answers=seen.n_answers,
             cant_tell=seen.n_cant_tell,
             n_events=seen.head.n_events,

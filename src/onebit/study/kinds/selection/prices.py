@@ -90,6 +90,17 @@ def price_of_all_outputs(predictions: NDArray[np.integer]) -> Price:
     return Price("Every output of every item", n_all, "answers", "counted on this table")
 
 
+def counted_prices(predictions: NDArray[np.integer], setting: Setting) -> tuple[Price, ...]:
+    """What it costs to ask about everything, where nobody knows the truth: an answer to every label that models give.
+
+    Also a label for every item, where labels are not what was asked for.
+    """
+    n_items = int(predictions.shape[1])
+    of_items = Price("The label of every item", n_items, "labels", "counted on this table")
+    of_labels = replace(price_of_all_outputs(predictions), way="Every label that models give to every item")
+    return (of_labels,) if setting.protocol == "labels" else (of_labels, of_items)
+
+
 def _labels(
     predictions: NDArray[np.integer], truth: NDArray[np.int64], n_labels: int, setting: Setting
 ) -> tuple[Price, ...]:
