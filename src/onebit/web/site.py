@@ -25,7 +25,7 @@ class NoSuchStudyError(OnebitError):
 class Site:
     """The state of a server. Studies are opened when they are first needed; one at a time, since that takes a while.
 
-    ``folder`` is where tables and images may be read from; ``public_url`` is how raters reach the server.
+    ``folder`` is where tables and media may be read from; ``public_url`` is how raters reach the server.
     """
 
     def __init__(self, storage: str, folder: Path, public_url: str) -> None:
