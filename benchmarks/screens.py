@@ -210,6 +210,8 @@ async def show(server: Served, truth: dict[str, str], texts: dict[str, str]) -> 
         await show_rater(browser, dora, texts, "rater-laptop", **LAPTOP)
         await show_rater(browser, dora, texts, "rater-phone", **PHONE)
         await show_rater(browser, dora, texts, "rater-phone-dark", **PHONE, **DARK)
+        await show_rater(browser, dora, texts, "rater-german", **LAPTOP, locale="de")
+        await show_rater(browser, dora, texts, "rater-arabic", **PHONE, locale="ar")
         await owner.reload()
         await picture(owner, "board-running", whole=True)
         await asyncio.gather(*(answer(server, rater, link, truth) for rater, link in links.items()))

@@ -8,7 +8,7 @@ from pathlib import Path
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import Server
-from tests.browser.faked import Faked, question
+from tests.browser.faked import PICTURE, SOUND, Faked, question
 from tests.browser.test_all_pages import all_pages
 from tests.unit.web.served import LABELS, TRUTH, make_study
 
@@ -79,7 +79,8 @@ SHOWN: dict[str, Faked] = {
     "outputs judged together": Faked(
         [question(n, "Where is my bag?", f"In Vienna {n}", item="bag") for n in range(3)], together=True
     ),
-    "a picture": Faked([question(0, "A receipt", "receipt", image="/static/picture.svg")]),
+    "a picture": Faked([question(0, "A receipt", "receipt", media=PICTURE)]),
+    "a sound": Faked([question(0, "", "dog", media=SOUND)]),
     "right to left": Faked([question(0, "أين حقيبتي؟ " * 800, "أمتعة مفقودة")]),
 }
 

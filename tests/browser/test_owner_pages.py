@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page, expect
-from tests.browser.conftest import Server, fits, press, right_key
+from tests.browser.conftest import PATIENCE, Server, fits, press, right_key
 from tests.unit.web.served import known_labels, write_table
 from tests.unit.web.test_shield import HOSTILE
 
@@ -56,6 +56,12 @@ def test_files_are_downloaded(start: Start, tmp_path: Path) -> None:
     with dashboard.context.expect_page() as report:
         dashboard.click("text=Report")
     expect(report.value.locator("h1")).to_be_visible()
+
+
+def test_the_dashboard_comes_to_say_how_many_answers_it_takes(start: Start) -> None:
+    page = start().dashboard()
+    # A process of its own has to begin first.
+    expect(page.locator("#live")).to_contain_text("more answers needed, likely", timeout=4 * PATIENCE)
 
 
 def test_a_study_is_made_from_the_page(start: Start, tmp_path: Path) -> None:

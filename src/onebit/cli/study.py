@@ -47,7 +47,7 @@ Storage = Annotated[
         show_default=False,
     ),
 ]
-#: Seconds that the status may rehearse, to say how many answers are still needed.
+#: Seconds in which the status works out how many answers are still needed, at most.
 STATUS_SECONDS = 3.0
 #: What a trained classifier is written to.
 MODEL_SUFFIX = ".skops"
@@ -59,7 +59,10 @@ def create(
     name: Name,
     table: Annotated[
         list[Path],
-        typer.Argument(help=f"Predictions: {NAMES}; one column per model. Or logs of {LOG_NAMES}, several at once."),
+        typer.Argument(
+            metavar="TABLE...",
+            help=f"Predictions: {NAMES}; one column per model. Or logs of {LOG_NAMES}, several at once.",
+        ),
     ],
     storage: Storage = None,
     eps: opt.Eps = SelectionSpec.eps,
@@ -82,8 +85,9 @@ def create(
     output: opt.Output = None,
     descriptions: opt.Descriptions = None,
     instructions: opt.Instructions = None,
-    image: opt.Image = None,
-    image_root: opt.ImageRoot = None,
+    media: opt.Media = None,
+    media_root: opt.MediaRoot = None,
+    media_hosts: opt.MediaHosts = None,
     markdown: opt.Markdown = SelectionSpec.markdown,
     error_rates: opt.ErrorRates = None,
     exhaustive: opt.Exhaustive = SelectionSpec.exhaustive,
@@ -98,7 +102,7 @@ def create(
 ) -> None:
     """Make a study from a table of labels or free texts; everything is checked before anything is written.
 
-    Every column other than --id, --truth, --verdicts, --show, --reference, --image, --gold and --judge is a model,
+    Every column other than --id, --truth, --verdicts, --show, --reference, --media, --gold and --judge is a model,
     unless --models names them. A column of right labels must be named with --truth or --gold, or it would be a model
     that is always right.
     """
@@ -163,7 +167,7 @@ def status(name: Name, storage: Storage = None, as_json: AsJson = False) -> None
     from onebit.study.opening import load_study
 
     with load_study(name, storage=storage, read_only=True) as study:
-        study.rehearse(STATUS_SECONDS)
+        study.look_ahead(STATUS_SECONDS)
         result = study.result
         found, models = study.status(result), study.kind.entries(result)
     if as_json:

@@ -224,10 +224,10 @@ class Study:
         classifier = self.kind.classifier(self.result)
         save_model(file, SavedModel(classifier, self.about.columns, self.about.is_text))
 
-    def rehearse(self, seconds: float = PATIENCE) -> None:
+    def look_ahead(self, seconds: float = PATIENCE, is_stopped: Callable[[], bool] | None = None) -> None:
         """Make ready to tell how many answers are still needed; it takes so many seconds at most."""
-        if self.kind.can_rehearse and not self.is_over:
-            self.kind.foresee(self.kind.rehearse(seconds))
+        if self.kind.can_foresee and not self.is_over:
+            self.kind.foresee(self.kind.look_ahead(seconds, is_stopped))
 
     @property
     def is_over(self) -> bool:

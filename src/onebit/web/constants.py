@@ -59,7 +59,7 @@ ITEMS_PER_PAGE, MOST_RATERS_ASKED = 50, 200
 #: Seconds between two looks whether the locks of the studies are still held.
 KEEP_EVERY = 1.0
 #: Seconds between two looks whether a study was opened that has no forecast yet.
-REHEARSE_EVERY = 1.0
+LOOK_AHEAD_EVERY = 1.0
 
 # -- connections (connections.py)
 

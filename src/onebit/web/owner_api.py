@@ -189,7 +189,7 @@ async def live(call: Call) -> Response:
             paused = await run_in_threadpool(_paused_or_ended, call, room.entry.id)
             if paused is None:
                 return
-            now = room.study.view.head.n_events, paused
+            now = room.study.view.head.n_events, paused, room.is_foreseen
             if now != seen:
                 seen, quiet = now, 0.0
                 yield f"data: {json.dumps({'events': now[0], 'paused': now[1]})}\n\n"

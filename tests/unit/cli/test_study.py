@@ -67,7 +67,11 @@ def test_from_creation_to_deletion(folder: Path) -> None:
     assert status["status"] == "running"
     assert 0 < status["n_answers"] <= 50
     assert status["raters"][0]["rater"] == "ann"
-    assert "certified eps" in run("status", "s").stdout
+    shown = run("status", "s").stdout
+    assert "certified eps" in shown
+    assert "still needed    about " in shown
+    low, middle, high = status["forecast"]
+    assert 0 < low <= middle <= high
     answer(10_000)
     assert json.loads(run("verify", "s", "--json").stdout)["ok"]
     assert "Verified: from" in run("verify", "s").stdout

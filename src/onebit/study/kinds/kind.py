@@ -123,8 +123,8 @@ class Kind(ABC):
     name: str
     #: Whether what raters said of each output is told besides.
     needs_verdicts: bool = False
-    #: Whether how many answers are needed can be forecast from what ``rehearse`` gives, by ``foresee``.
-    can_rehearse: bool = False
+    #: Whether how many answers are needed can be forecast, from what ``look_ahead`` gives.
+    can_foresee: bool = False
     learner: Learner[Any]
 
     def __init__(self, study: str, created: Created, about: About, truth: NDArray[np.int64] | None) -> None:
@@ -176,20 +176,20 @@ class Kind(ABC):
         """How many answers the study takes at most, where it has no aim that a forecast could be about."""
         return None
 
-    def rehearse(self, seconds: float) -> Any:
+    def look_ahead(self, seconds: float, is_stopped: Callable[[], bool] | None = None) -> Any:
         """What a forecast of how many answers are needed rests on, as JSON; it takes so many seconds at most.
 
         It looks at the table alone, so it can be made in another process, before or while raters answer.
         InvalidInputError if this kind has no forecasts.
         """
         raise InvalidInputError(
-            f"the study {self.study!r} takes its budget; only the selection of a model is rehearsed"
+            f"the study {self.study!r} takes its budget; only the selection of a model has a forecast"
         )
 
-    def foresee(self, rehearsed: Any) -> None:
-        """Tell forecasts from now on, by what ``rehearse`` of the same kind gave."""
+    def foresee(self, ahead: Any) -> None:
+        """Tell forecasts from now on, by what ``look_ahead`` gave."""
         raise InvalidInputError(
-            f"the study {self.study!r} takes its budget; only the selection of a model is rehearsed"
+            f"the study {self.study!r} takes its budget; only the selection of a model has a forecast"
         )
 
     def report(self, result: Any, view: View, items: Items) -> Report:

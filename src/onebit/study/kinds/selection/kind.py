@@ -47,8 +47,8 @@ class SelectionStatus(StudyStatus):
     """The state of a selection.
 
     No model is ahead of ``chosen`` by more than ``certified_eps``, as ``promise`` says; ``survivors`` may be the best.
-    ``forecast`` is how many more answers are needed: low, middle, high; None unless it was rehearsed. ``judge`` is the
-    judge's report card.
+    ``forecast`` is how many more answers are needed: low, middle, high; None unless somebody looked ahead. ``judge`` is
+    the judge's report card.
     """
 
     eps: float
@@ -120,9 +120,9 @@ class Selection(Kind):
         self.setting, self.predictions = created.selection, predictions
         self._selection = build_selection(self.setting, created.learner, predictions, created.table.n_labels, judge)
         self.learner, self.needs_verdicts = self._selection.learner, judge is not None
-        self.can_rehearse = created.learner == "certified"
+        self.can_foresee = created.learner == "certified"
         #: What forecasts rest on, as soon as somebody made it.
-        self._rehearsal: Rehearsal | None = None
+        self._ahead: Rehearsal | None = None
 
     def row(self, item: int) -> int:
         return self._selection.row(item)
@@ -164,23 +164,23 @@ class Selection(Kind):
             judge=self._card(standing.verdicts),
         )
 
-    def rehearse(self, seconds: float) -> Any:
+    def look_ahead(self, seconds: float, is_stopped: Callable[[], bool] | None = None) -> Any:
         table = Table(self.predictions, self.created.table.n_labels, self._selection.judge)
-        return asdict(rehearse(table, self.setting, seconds=seconds))
+        return asdict(rehearse(table, self.setting, seconds=seconds, is_stopped=is_stopped))
 
-    def foresee(self, rehearsed: Any) -> None:
-        self._rehearsal = msgspec.convert(rehearsed, Rehearsal)
+    def foresee(self, ahead: Any) -> None:
+        self._ahead = msgspec.convert(ahead, Rehearsal)
 
     def _needed(self, result: CertifiedResult | None) -> Needed | None:
-        """How many more answers of raters are needed; None where nothing was rehearsed, or nothing can be shown."""
+        """How many more answers of raters are needed; None where nobody looked ahead, or nothing can be shown."""
         if result is None or result.status is RunStatus.SUSPENDED:
             return None
         if result.status is not RunStatus.RUNNING:
             return Needed(0, 0, 0)
-        if self._rehearsal is None:
+        if self._ahead is None:
             return None
         closings = self.learner.closings
-        needed = forecast(self._rehearsal, self.setting.eps, closings[-1] if closings else None, result.n_answers)
+        needed = forecast(self._ahead, self.setting.eps, closings[-1] if closings else None, result.n_answers)
         return needed.by_raters(self.created.overlap, self.about.gold_share + self.about.repeat_share)
 
     def _card(self, verdicts: Verdicts) -> JudgeCard | None:

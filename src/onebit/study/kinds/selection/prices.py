@@ -28,7 +28,7 @@ WAYS: dict[AskingProtocol, str] = {
 
 
 def prices(
-    table: Table, setting: Setting, answered: Answered | None = None, seconds: float = PRICE_SECONDS
+    table: Table, setting: Setting, answered: Answered | None = None, seconds: float | None = PRICE_SECONDS
 ) -> tuple[Price, ...]:
     """What the other ways to ask would have cost on the user's own table, where nobody knows the truth.
 
@@ -37,9 +37,10 @@ def prices(
     what raters have ``answered``. ``Price.answers`` is the middle of each forecast, and ``Price.source`` tells its
     range. Raters who err are for one-shot alone: the other ways assume answers that are right, and are priced so.
 
-    It takes ``seconds`` for each way at most, so it is for a report and not for a page that somebody waits for. Free
-    texts have no other way: of a panel, nothing is told here (``price_of_all_outputs`` counts what all would cost). A
-    way is left out whose rehearsals did not come to an end.
+    It takes ``seconds`` for each way at most, so it is for a report and not for a page that somebody waits for. With
+    None every rehearsal goes to its end, and the prices are the same on every machine. Free texts have no other way: of
+    a panel, nothing is told here (``price_of_all_outputs`` counts what all would cost). A way is left out whose
+    rehearsals did not come to an end.
 
     >>> said = np.array([[0, 1, 2] * 30, [0, 1, 1] * 30])
     >>> [price.way for price in prices(Table(said, 3), Setting(0.1, 0.05, "one-shot"))]
