@@ -16,8 +16,9 @@ from onebit.log.events import LogError, Planned
 from onebit.model_file import load_model
 from onebit.records import Answer, RunStatus, Status
 from onebit.store.backup import backup
+from onebit.store.blocks import NAMES, SNAPSHOT
 from onebit.store.database import StoreError
-from onebit.store.store import NAMES, SNAPSHOT, Store
+from onebit.store.store import Store
 from onebit.study.export import export_study
 from onebit.study.kinds.training.kind import TrainingStatus
 from onebit.study.opening import create_learning_study, create_study, load_study

@@ -12,7 +12,8 @@ from msgspec import structs
 from onebit.errors import InvalidInputError, OptionError
 from onebit.log.events import Created, Event
 from onebit.records import SelectionSpec, StudySpec, TrainingSpec
-from onebit.store.store import Block, Entry, Store
+from onebit.store.blocks import Block
+from onebit.store.store import Entry, Store
 from onebit.study.about import About, about_to_json, check_gold, described, gold_of
 from onebit.study.items import Shows
 from onebit.study.kinds import making

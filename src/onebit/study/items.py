@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.log.events import TableFacts
+from onebit.store.blocks import ITEMS, JUDGE, OUTPUTS, PREDICTIONS, TRUTH, VERDICTS, Block
 from onebit.store.database import StoreError
-from onebit.store.store import ITEMS, JUDGE, OUTPUTS, PREDICTIONS, TRUTH, VERDICTS, Block, Store
+from onebit.store.store import Store
 from onebit.study.about import About, Label
 from onebit.study.constants import AT_HAND, PER_BLOCK
 from onebit.study.media import Media, media_of

@@ -35,10 +35,11 @@ from onebit.model_file import SavedModel, check_new, save_model
 from onebit.raters import Rater
 from onebit.records import Answer, Status
 from onebit.report.record import Report
+from onebit.store.blocks import SNAPSHOT
 from onebit.store.commit import GroupCommit
 from onebit.store.database import NotWrittenError
 from onebit.store.locks import Lock
-from onebit.store.store import SNAPSHOT, Entry, Log, Store
+from onebit.store.store import Entry, Log, Store
 from onebit.study.constants import AT_A_TIME, PATIENCE
 from onebit.study.dealing import Dealer
 from onebit.study.desk import Desk, NotYoursError, check_rater

@@ -7,6 +7,7 @@ import json
 import uuid
 from collections.abc import AsyncIterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from starlette.background import BackgroundTask
@@ -43,6 +44,8 @@ LINK: Schema = fields(
     }
 )
 ANYTHING: Schema = {"type": "object"}
+#: Media types of what is downloaded.
+FILE, SQLITE = "application/octet-stream", "application/x-sqlite3"
 
 
 def _number(call: Call, name: str) -> int:
@@ -89,6 +92,11 @@ def status(call: Call) -> dict[str, Any]:
     }
 
 
+def _download(path: Path, name: str, media_type: str = FILE) -> Response:
+    """A file that was made for this call, and is gone when it was sent."""
+    return FileResponse(path, media_type=media_type, filename=name, background=BackgroundTask(path.unlink))
+
+
 def export(call: Call) -> Response:
     from onebit.study.export import export_study
 
@@ -97,7 +105,7 @@ def export(call: Call) -> Response:
     ending = call.query.get("format", "csv")
     path = call.site.uploads / f"{uuid.uuid4().hex}.{ending}"
     export_study(call.site.storage, entry.name, path, what, anonymous=call.query.get("anonymous") == "yes")
-    return FileResponse(path, filename=f"{entry.name} {what}.{ending}", background=BackgroundTask(path.unlink))
+    return _download(path, f"{entry.name} {what}.{ending}")
 
 
 def backup(call: Call) -> Response:
@@ -105,7 +113,7 @@ def backup(call: Call) -> Response:
 
     path = call.site.uploads / f"{uuid.uuid4().hex}.db"
     copy(call.site.storage, str(path))
-    return FileResponse(path, filename="onebit-backup.db", background=BackgroundTask(path.unlink))
+    return _download(path, "onebit-backup.db", SQLITE)
 
 
 def model(call: Call) -> Response:
@@ -117,7 +125,7 @@ def model(call: Call) -> Response:
     path = call.site.uploads / f"{uuid.uuid4().hex}.skops"
     with load_study(entry.name, storage=call.site.storage, read_only=True) as study:
         study.write_model(path)
-    return FileResponse(path, filename=f"{entry.name}.skops", background=BackgroundTask(path.unlink))
+    return _download(path, f"{entry.name}.skops")
 
 
 def report(call: Call) -> Response:
@@ -232,7 +240,7 @@ OPERATIONS = (
         "The verified labels, or the whole log, as a file",
         "owner",
         export,
-        "application/octet-stream",
+        FILE,
         query={
             "what": text(10, enum=["labels", "log"]),
             "format": text(10, enum=["csv", "jsonl", "parquet"]),
@@ -246,7 +254,7 @@ OPERATIONS = (
         "The classifier that a study trains, as it is now, as onebit predict reads it",
         "owner",
         model,
-        "application/octet-stream",
+        FILE,
     ),
     Operation("GET", f"{_AT}/report", "report", "The report, one HTML file", "owner", report, "text/html"),
     Operation(
@@ -256,7 +264,7 @@ OPERATIONS = (
         "A copy of the whole store (SQLite)",
         "owner",
         backup,
-        "application/x-sqlite3",
+        SQLITE,
     ),
     Operation(
         "GET",
