@@ -64,7 +64,7 @@ class DrawnEvidence(Evidence):
 class IndependentEvidence(DrawnEvidence):
     """Independent draws from a stream, or with replacement from a pool on which hypotheses say ``pool_said``.
 
-    ``slack`` is that of the wealth.
+    ``slack`` and ``usual_bet`` are those of the wealth.
     """
 
     def __init__(
@@ -74,9 +74,10 @@ class IndependentEvidence(DrawnEvidence):
         rows: Ints,
         pool_said: Predictions | None,
         slack: Callable[[int], Floats] | None = None,
+        usual_bet: float | None = None,
     ) -> None:
         self._hypotheses, self._items, self._rows, self._pool_said = hypotheses, items, rows, pool_said
-        self._wealth = IndependentWealth(rows.size, slack)
+        self._wealth = IndependentWealth(rows.size, slack, usual_bet)
         self.wealth = self._wealth
         self.score = np.zeros(rows.size)
         self._n_looked_at = 0
@@ -134,14 +135,14 @@ class IndependentEvidence(DrawnEvidence):
 class PoolEvidence(DrawnEvidence):
     """Items of a pool, on which hypotheses say ``said`` (N, n), without replacement and seen exactly.
 
-    Only items on which survivors differ are drawn, unless ``passive``.
+    Only items on which survivors differ are drawn, unless ``passive``. ``usual_bet`` is that of the wealth.
     """
 
-    def __init__(self, said: Predictions, passive: bool) -> None:
+    def __init__(self, said: Predictions, passive: bool, usual_bet: float | None = None) -> None:
         self._said = said
         self._passive = passive
         self._undrawn = np.ones(said.shape[1], dtype=np.bool_)
-        self._wealth = PoolWealth(said)
+        self._wealth = PoolWealth(said, usual_bet)
         self.wealth = self._wealth
         self.score = np.zeros(said.shape[0])
 
