@@ -10,7 +10,8 @@ ONEBIT_DATA ?=
 export ONEBIT_DATA
 
 # Those of the files that are run; the others are what they share, and the pictures for the docs.
-SHARED := harness clusters rival_solvers rival_classifiers page_raters panel_texts running_server screens
+SHARED := harness clusters rival_solvers rival_classifiers page_raters panel_texts running_server screens \
+          fault_disks fault_postgres fault_raters fault_server fault_stores faulty_server
 BENCHMARKS := $(filter-out $(SHARED),$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/[a-z]*.py)))
 
 .DEFAULT_GOAL := help

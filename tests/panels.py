@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.estimate.betting import BETS
-from onebit.estimate.panels import UNKNOWN
+from onebit.estimate.shares import UNKNOWN
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.certified import PanelLearner
 from onebit.learners.items import ItemSource, Pool, Stream

@@ -1,4 +1,4 @@
-"""A proxy before PostgreSQL that loses replies to COMMIT, as a network does."""
+"""A proxy before PostgreSQL that loses replies to COMMIT, and the ends of writes, as a network does."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from types import TracebackType
 
 
 class CommitEater:
-    """Passes everything on, over TCP; while ``hungry``, hangs up instead of passing on the reply to a COMMIT of events.
+    """Passes everything on, over TCP, to the server at ``server``.
 
-    The commit itself reaches the server.
+    While ``hungry``, hangs up instead of passing on the reply to a COMMIT of events; the commit itself reaches the
+    server. While ``tearing``, passes on half of a message that writes events, and hangs up.
     """
 
     def __init__(self, server_socket: str) -> None:
-        self._server = server_socket
+        self.server = server_socket
         self._listening = socket.create_server(("127.0.0.1", 0))
         self.port: int = self._listening.getsockname()[1]
-        self.hungry = 0
+        self.hungry = self.tearing = 0
         self.n_eaten = 0
         self._open: list[socket.socket] = []
         threading.Thread(target=self._accept, daemon=True).start()
@@ -29,7 +30,12 @@ class CommitEater:
             while True:
                 client = self._listening.accept()[0]
                 server = socket.socket(socket.AF_UNIX)
-                server.connect(self._server)
+                try:
+                    server.connect(self.server)
+                except OSError:
+                    # It is down for a while, and whoever came is told so.
+                    hang_up(client)
+                    continue
                 self._open += [client, server]
                 _Line(self, client, server)
 
@@ -65,6 +71,10 @@ class _Line:
         # A statement that is sent often is named, and then called by its name.
         self._named |= set(re.findall(rb"(_pg3_\d+\0)INSERT INTO events", data))
         self._writes |= any(text in data for text in (b"INSERT INTO events", *self._named))
+        if self._writes and self._eater.tearing:
+            self._eater.tearing -= 1
+            self._server.sendall(data[: len(data) // 2])
+            return False
         if b"COMMIT\0" in data:
             if self._writes and self._eater.hungry:
                 self._eater.hungry -= 1

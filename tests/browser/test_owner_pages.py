@@ -128,6 +128,45 @@ def test_what_more_can_be_chosen_reaches_the_study(start: Start, tmp_path: Path)
     assert described == {"refund": "wants money back", "pet travel": "cats: and dogs"}
 
 
+def test_a_long_table_becomes_a_study_and_what_is_left_out_is_shown(start: Start, tmp_path: Path) -> None:
+    server = start()
+    page = server.dashboard(viewport={"width": 390, "height": 800})
+    page.goto(f"{server.url}/new")
+    rows = [
+        {
+            "item": f"q{i}",
+            "prompt": f"What is {i}?",
+            "model": model,
+            "response": f"{model} {i % 3}",
+            "tokens": model * i,
+        }
+        for i in range(40)
+        for model in ("m", "n")
+    ]
+    (tmp_path / "answers.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows[:-1]))
+    page.set_input_files("#file", tmp_path / "answers.jsonl")
+    expect(page.locator("#long")).to_be_checked()
+    expect(page.locator("#models")).to_be_hidden()
+    expect(page.locator("#rest")).to_contain_text("that the column model names; response has what they say")
+    page.uncheck("#long")
+    expect(page.locator("#rest")).to_contain_text("All other columns are models")
+    expect(page.locator("#model")).to_be_hidden()
+    page.check("#long")
+    page.check("[name=protocol][value=one-shot]")
+    page.fill("#eps", "0.1")
+    page.click("#plan-button")
+    expect(page.locator("#plan-notes li")).to_have_text(
+        [
+            "the column 'tokens' differs between models of one item, and is not used.",
+            "items that do not have every model are left out: 1.",
+        ]
+    )
+    assert fits(page)
+    page.click("#create")
+    page.wait_for_url("**/studies/2")
+    assert server.site.room(2).study.about.models == ("m", "n")
+
+
 def test_a_study_that_trains_a_classifier_is_made_from_the_page(start: Start, tmp_path: Path) -> None:
     server = start()
     page = server.dashboard()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -177,7 +178,7 @@ def test_an_answer_to_a_question_from_before_a_restored_backup_is_not_counted(st
     page.keyboard.press("y")
     expect(page.locator("#history .refused")).to_have_count(1)
     page.unroute("**/api/v1/ask")
-    expect(page.locator("#notice")).to_contain_text("Not counted: your answer yes to")
+    expect(page.locator("#notice")).to_contain_text("Not counted: your answer “yes” to")
     assert server.answers() == 8
     press(page, right_key(page))
     server.wait_for_answers(9)
@@ -190,6 +191,56 @@ def test_a_revoked_link_says_so(start: Start) -> None:
     server.site.access.revoke(link.id, 1)
     press(page, "y")
     expect(page.locator("#question")).to_have_text("This link has ended")
+
+
+def test_answers_of_a_link_that_ended_are_sent_by_the_next(start: Start) -> None:
+    server = start()
+    page = server.rater("ann")
+    (link,) = server.site.access.working(1)
+    server.site.access.revoke(link.id, 1)
+    press(page, "y")
+    expect(page.locator("#notice")).to_contain_text("One answer could not be sent")
+    assert server.answers() == 0
+    page.goto(f"{server.url}/r/{server.token('ann')}")
+    server.wait_for_answers(1)
+    expect(page.locator("#notice")).to_be_hidden()
+
+
+def test_a_link_that_works_again_is_found_out_by_itself(start: Start) -> None:
+    """As after a clock that was wrong: the page goes on, and what it kept is sent."""
+    server = start()
+    page = server.rater("ann")
+    page.route("**/api/v1/*", lambda route: route.fulfill(status=401, json={"error": "this link does not work"}))
+    press(page, "y")
+    expect(page.locator("#question")).to_have_text("This link has ended")
+    page.unroute("**/api/v1/*")
+    page.evaluate("() => dispatchEvent(new Event('online'))")
+    server.wait_for_answers(1)
+    page.wait_for_selector("#yes:enabled")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"status": 200, "body": "<html>Welcome to our hotel</html>"},
+        {"status": 404, "body": "<html>Not found</html>"},
+        {"status": 403, "json": {"error": "this request comes from another site"}},
+        {"status": 404, "json": {"error": "there is nothing here"}},
+        {"status": 400, "json": {"error": "this server is not so called"}},
+        {"status": 500, "body": "Internal Server Error"},
+    ],
+)
+def test_an_answer_is_kept_whatever_stands_between(start: Start, given: dict[str, Any]) -> None:
+    """A page of a proxy, or a server that is set up wrongly, says nothing about an answer: it is kept and sent."""
+    server = start()
+    page = server.rater("ann")
+    page.wait_for_timeout(300)
+    page.route("**/api/v1/*", lambda route: route.fulfill(**given))
+    press(page, "y")
+    expect(page.locator("#notice")).to_contain_text("One answer")
+    page.unroute("**/api/v1/*")
+    page.evaluate("() => dispatchEvent(new Event('online'))")
+    server.wait_for_answers(1)
 
 
 def test_a_pause_is_said_and_ends_by_itself(start: Start) -> None:

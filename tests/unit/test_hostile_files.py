@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from tests import hostile_files
 
 from onebit.errors import InvalidInputError
 from onebit.model_file import load_model
@@ -114,6 +115,16 @@ def test_a_trap_is_one_clear_error_and_takes_little(name: str, tmp_path: Path) -
         tracemalloc.stop()
     assert peak < LITTLE
     assert time.monotonic() - began < 10
+
+
+@pytest.mark.parametrize("name", hostile_files.FILES)
+def test_a_hostile_file_is_one_clear_error(name: str, tmp_path: Path) -> None:
+    """The benchmark reads them all, and larger ones, at the limits that the server has."""
+    hostile_files.FILES[name](tmp_path / name)
+    with pytest.raises(InvalidInputError) as error:
+        read_table(tmp_path / name)
+    assert name in str(error.value)
+    assert "\n" not in str(error.value)
 
 
 def test_many_keys_of_jsonl_are_looked_up_and_not_searched(tmp_path: Path) -> None:

@@ -330,7 +330,7 @@ def test_a_damaged_npz(tmp_path: Path) -> None:
 def test_files_that_are_not_there(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match="there is no file"):
         read_table(tmp_path / "none.csv")
-    with pytest.raises(InvalidInputError, match="is not a file"):
+    with pytest.raises(InvalidInputError, match=r"is a folder and holds no state.json, .*; give a file, or all files"):
         read_table(tmp_path)
 
 

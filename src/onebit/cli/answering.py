@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import threading
 import time
 from contextlib import nullcontext
 from typing import TYPE_CHECKING
@@ -45,19 +46,24 @@ def simulate(study: Study, console: Console) -> None:
 
 def answer_at_terminal(study: Study, console: Console, rater: str | None = None) -> None:
     """Ask a person until nothing is left to ask, or the person quits; by default called by the user's name."""
+    from onebit.study.rehearsal import Rehearsal
     from onebit.study.study import Undo
 
     check_terminal("run this where you can type")
     if study.created.setting.protocol == "labels":
         raise InvalidInputError("this study asks for the labels themselves, and the terminal takes yes and no")
     who, status = rater or getpass.getuser(), _StatusLine(study)
+    # Meanwhile: it takes seconds, and only says how many answers are still to come.
+    threading.Thread(target=study.rehearse, name="rehearsing", daemon=True).start()
     if study.about.instructions:
         console.print(Panel(escape(plain(study.about.instructions)), title="Instructions", title_align="left"))
     answered: list[Offer] = []
-    with single_keys() as key:
+    with single_keys() as key, Rehearsal(study.kind) as rehearsal:
         while (offer := _next(study, who, console)) is not None:
             forget_keys()
             _show(study, offer, status.in_words(), console)
+            # While the first question is read.
+            rehearsal.start()
             while (pressed := key()) not in ANSWERS and pressed not in UNDO and pressed not in QUIT:
                 pass
             if pressed in QUIT:

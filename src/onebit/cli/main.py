@@ -19,6 +19,7 @@ from onebit.cli.reproduce import reproduce
 from onebit.cli.select import select
 from onebit.cli.serve import serve
 from onebit.cli.study import app as study_app
+from onebit.cli.study_care import backup, check, forget, repair
 from onebit.cli.study_learn import learn as study_learn
 from onebit.cli.terminal import plain
 from onebit.cli.verify import report, verify
@@ -37,6 +38,8 @@ app.command()(select)
 app.command()(learn)
 app.command()(predict)
 study_app.command("learn")(study_learn)
+for care in (check, repair, backup, forget):
+    study_app.command()(care)
 app.add_typer(study_app)
 app.command()(serve)
 app.add_typer(links_app)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from onebit.report import Report
     from onebit.tables import ModelTable
 
-#: The folder of a run on several logs.
+#: The folder of a run on several logs, or on a folder, in which nothing is written.
 SEVERAL = "selection"
 
 
@@ -62,8 +62,8 @@ def select(
     out: Annotated[
         Path | None,
         typer.Option(
-            help=f"Folder for the study and its report; by default named after the table, or {SEVERAL} for several "
-            "logs.",
+            help="Folder for the study and its report; by default named after the table, or "
+            f"{SEVERAL} for several logs or a folder.",
             show_default=False,
         ),
     ] = None,
@@ -90,7 +90,7 @@ def select(
 
 def default_folder(table: list[Path]) -> Path:
     """Where a run is kept unless it is said: beside its table."""
-    if len(table) > 1:
+    if len(table) > 1 or table[0].is_dir():
         return Path(SEVERAL)
     return table[0].with_name(table[0].name.removesuffix(".gz")).with_suffix("")
 

@@ -51,6 +51,10 @@ def serve(
         Path | None, typer.Option(help="Serve over TLS with this certificate (PEM).", show_default=False)
     ] = None,
     tls_key: Annotated[Path | None, typer.Option(help="The key of that certificate.", show_default=False)] = None,
+    access_log: Annotated[
+        Path | None,
+        typer.Option(help="Write a line for every request to this file; without links.", show_default=False),
+    ] = None,
     rater: Annotated[
         list[str] | None,
         typer.Option(help="Make a link for this rater in every study; several times.", show_default=False),
@@ -65,11 +69,13 @@ def serve(
     import uvicorn
 
     from onebit.study.opening import storage_url
+    from onebit.web.access_log import LogFile
     from onebit.web.app import LOCAL, make_app
     from onebit.web.site import Site
 
     _check_url(public_url, host)
     _check_tls(tls_certificate, tls_key)
+    requests = None if access_log is None else LogFile(access_log)
     listening = _listen(host, port)
     scheme = "http" if tls_certificate is None else "https"
     url = public_url or f"{scheme}://{_bracketed(host)}:{listening.getsockname()[1]}"
@@ -79,13 +85,15 @@ def serve(
         _print_links(site, rater or [])
         parts = urlsplit(url)
         hosts = {*LOCAL, _bracketed(host), _bracketed(parts.hostname or ""), *(allow_host or [])}
-        app = make_app(site, hosts, origins=[f"{parts.scheme}://{parts.netloc}"])
+        app = make_app(site, hosts, origins=[f"{parts.scheme}://{parts.netloc}"], access_log=requests)
         config = _config(app, trust_proxy or [])
         config.ssl_certfile, config.ssl_keyfile = tls_certificate, tls_key
         uvicorn.Server(config).run(sockets=[listening])
     finally:
         site.close()
         listening.close()
+        if requests is not None:
+            requests.close()
 
 
 def _config(app: Starlette, proxies: list[str]) -> uvicorn.Config:

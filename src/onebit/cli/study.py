@@ -44,6 +44,8 @@ Storage = Annotated[
         show_default=False,
     ),
 ]
+#: Seconds that the status may rehearse, to say how many answers are still needed.
+STATUS_SECONDS = 3.0
 #: What a trained classifier is written to.
 MODEL_SUFFIX = ".skops"
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -153,6 +155,7 @@ def status(name: Name, storage: Storage = None, as_json: AsJson = False) -> None
     from onebit.study.opening import load_study
 
     with load_study(name, storage=storage, read_only=True) as study:
+        study.rehearse(STATUS_SECONDS)
         found = study.status()
     if as_json:
         print(json.dumps(asdict(found) | {"status": found.status.name.lower()}))
@@ -228,19 +231,6 @@ def verify(
     with progress_bar("recomputing the certificate") as recomputing:
         found = verify_study(storage_url(storage), name, recomputing, digest)
     tell(found, found.problems, as_json)
-
-
-@app.command()
-def backup(
-    target: Annotated[str, typer.Argument(help="New file, or the URL of an empty store.")], storage: Storage = None
-) -> None:
-    """Copy all studies, as they are at one moment, while they are being answered."""
-    from onebit.store.backup import backup as copy
-    from onebit.study.opening import storage_url
-
-    with progress_bar("copying") as copying:
-        n = copy(storage_url(storage), target, copying)
-    say(f"{n} {'study is' if n == 1 else 'studies are'} in {target}")
 
 
 @app.command()

@@ -88,6 +88,17 @@ class EpochWealth(Wealth):
             state = self._advanced(state, epoch, leader, c)
         if keep:
             self._states[c] = (leader, self._n_epochs(), state)
+        return self._log_mean(state, leader, c)
+
+    def course(self, leader: int, c: float) -> Floats:
+        """The same after each epoch; shape (n_epochs, N)."""
+        state, course = self._start(), np.empty((self._n_epochs(), self.n_hypotheses))
+        for epoch in range(self._n_epochs()):
+            state = self._advanced(state, epoch, leader, c)
+            course[epoch] = self._log_mean(state, leader, c)
+        return course
+
+    def _log_mean(self, state: Floats, leader: int, c: float) -> Floats:
         mean: Floats = logsumexp(state[:, : BETS.size] + self._log_stakes, axis=1)
         return mean
 
@@ -187,8 +198,9 @@ class IndependentWealth(EpochWealth):
             return state
         slack = self._slack(leader)[:, None]
         bets, threshold = BETS / (1 + slack), c - slack
-        state = state + r.n_nil * np.log1p(bets * threshold)
-        _add_rounds_with_slack(state, *rounds, bets, threshold[:, 0])
+        nil = np.log1p(bets * threshold)
+        state = state + r.n_nil * nil
+        _add_rounds_with_slack(state, *rounds, bets, threshold[:, 0], nil)
         return state
 
 
@@ -204,6 +216,15 @@ def leader_guess(guess: float, q: float, most: float) -> float:
     """The guess lowered so that guess / q - guess is at most ``most`` - 1."""
     odds = 1 / q - 1
     return min(guess, (most - 1) / odds) if odds > most - 1 else guess
+
+
+@njit(cache=True, nogil=True)
+def _most_outputs(first):  # type: ignore[no-untyped-def]
+    """The most outputs of a round. A loop: np.diff takes seconds to compile."""
+    most = 0
+    for i in range(first.size - 1):
+        most = max(most, first[i + 1] - first[i])
+    return most
 
 
 @njit(cache=True, nogil=True)
@@ -227,7 +248,7 @@ def _differences(D, i, code, first, q, for_rival, for_leader, asked, z, leader):
 @njit(cache=True, nogil=True)
 def _add_rounds(state, code, first, q, for_rival, for_leader, asked, z, leader, c):  # type: ignore[no-untyped-def]
     """Add log(1 - bet (D - c)) of every round, for every h and bet, to ``state`` (N, n_bets)."""
-    D = np.empty((np.diff(first).max() if first.size > 1 else 0, BETS.size))
+    D = np.empty((_most_outputs(first), BETS.size))
     for i in range(code.shape[0]):
         _differences(D, i, code, first, q, for_rival, for_leader, asked, z, leader)
         # Once for every output, not for every h.
@@ -242,14 +263,18 @@ def _add_rounds(state, code, first, q, for_rival, for_leader, asked, z, leader, 
 
 @njit(cache=True, nogil=True)
 def _add_rounds_with_slack(  # type: ignore[no-untyped-def]
-    state, code, first, q, for_rival, for_leader, asked, z, leader, bets, threshold
+    state, code, first, q, for_rival, for_leader, asked, z, leader, bets, threshold, nil
 ):
-    """As ``_add_rounds``, with ``bets`` (N, n_bets) and a ``threshold`` (N,) of every h's own."""
-    D = np.empty((np.diff(first).max() if first.size > 1 else 0, BETS.size))
+    """As ``_add_rounds``, with ``bets`` (N, n_bets) and ``threshold`` (N,) of each h its own; D = 0 adds ``nil``."""
+    D = np.empty((_most_outputs(first), BETS.size))
     for i in range(code.shape[0]):
         _differences(D, i, code, first, q, for_rival, for_leader, asked, z, leader)
         for h in range(code.shape[1]):
             output = code[i, h]
+            if output == code[i, leader]:
+                # Most agree with the leader most of the time, and a logarithm is what costs.
+                state[h] += nil[h]
+                continue
             for k in range(BETS.size):
                 state[h, k] += np.log1p(-bets[h, k] * (D[output, k] - threshold[h]))
 
@@ -283,22 +308,17 @@ class PoolWealth(EpochWealth):
         return total, squares
 
     def n_differ(self, leader: int) -> Ints:
-        """On how many undrawn items each h and ``leader`` give different outputs; shape (N,)."""
-        differ = self._said != self._said[leader]
-        for items, _ in self._epochs:
-            differ[:, items] = False
-        n_differ: Ints = differ.sum(axis=1)
+        """On how many items of the pool each h and ``leader`` give different outputs; shape (N,)."""
+        n_differ: Ints = (self._said != self._said[leader]).sum(axis=1)
         return n_differ
 
     def _n_epochs(self) -> int:
         return len(self._epochs)
 
-    def log_wealth(self, leader: int, c: float, keep: bool = False) -> Floats:
-        wealth = super().log_wealth(leader, c, keep)
-        total, _ = self.moments(leader)
+    def _log_mean(self, state: Floats, leader: int, c: float) -> Floats:
         # Not even D = 1 on all that is left would make up for c.
-        impossible = self._said.shape[1] * c - total > self.n_differ(leader)
-        return np.where(impossible, np.inf, wealth)
+        impossible = self._said.shape[1] * c - state[:, -2] > self.n_differ(leader) - state[:, -1]
+        return np.where(impossible, np.inf, super()._log_mean(state, leader, c))
 
     def _start(self) -> Floats:
         # The last columns are S and the number of items drawn on which the two differ.
@@ -306,7 +326,7 @@ class PoolWealth(EpochWealth):
 
     def _advanced(self, state: Floats, epoch: int, leader: int, c: float) -> Floats:
         state, (items, right) = state.copy(), self._epochs[epoch]
-        n_differ = (self._said != self._said[leader]).sum(axis=1)
+        n_differ = self.n_differ(leader)
         differ = self._said[:, items] != self._said[leader, items]
         _add_pool_rounds(state, right, differ, leader, n_differ, self._said.shape[1] * c)
         return state

@@ -44,6 +44,16 @@ def even_failure_per_leader(n_hypotheses: int, delta: float) -> NDArray[np.float
     return np.full(n_hypotheses, delta / max(n_hypotheses - 1, 1))
 
 
+def failure_per_share(n_hypotheses: int, delta: float) -> float:
+    """What the interval of one hypothesis' share may fail with: half of a delta of their own is for all N together."""
+    return delta / (2 * n_hypotheses)
+
+
+def failure_per_difference(n_hypotheses: int, delta: float) -> float:
+    """What the interval of one pair may fail with: the other half of that delta is for all N (N - 1) / 2 pairs."""
+    return delta / max(n_hypotheses * (n_hypotheses - 1), 1)
+
+
 def log_share(n_events: int, delta: float) -> float:
     """log(n_events / delta), for an even split over so many events; their number may be beyond the range of a float."""
     return math.log(n_events) - math.log(delta)

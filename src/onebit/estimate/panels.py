@@ -27,9 +27,6 @@ Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
 Verdicts = NDArray[np.int8]
 
-#: A verdict that nobody has given yet; 1 is a yes, and 0 anything else.
-UNKNOWN = -1
-
 
 @dataclass(frozen=True, eq=False)
 class JudgeScores:

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from importlib import resources
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import URL, make_url
@@ -49,13 +50,19 @@ class NotWrittenError(OnebitError):
     """The store could not be written, so nothing was acknowledged; what was before is kept."""
 
 
-def connect(url: str) -> Engine:
-    """An engine for the store, which is made if it is not there, and brought to this version if it is older."""
+def connect(url: str, untouched: bool = False) -> Engine:
+    """An engine for the store, which is made if it is not there, and brought to this version if it is older.
+
+    ``untouched``: nothing of it is changed. Whoever is the last to close an SQLite store otherwise moves its
+    write-ahead log into the file, and of a log that is damaged no more than its beginning.
+    """
     # A connection that the server closed while nobody answered is replaced before it is used.
     more: dict[str, Any] = {} if is_sqlite(url) else {"pool_pre_ping": True, "connect_args": POSTGRES_TIMEOUTS}
+    if untouched:
+        return _connect_untouched(url, more)
     engine = create_engine(_checked(url), **more)
     if is_sqlite(url):
-        _check_whole(sqlite_path(url))
+        check_whole(sqlite_path(url))
         _make_private(sqlite_path(url))
         event.listen(engine, "connect", _durable_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
@@ -68,6 +75,32 @@ def connect(url: str) -> Engine:
     except BaseException:
         engine.dispose()
         raise
+    return engine
+
+
+def _connect_untouched(url: str, more: dict[str, Any]) -> Engine:
+    parsed = _checked(url)
+    if is_sqlite(url):
+        path = sqlite_path(url)
+        if not path.is_file():
+            raise StoreError(f"there is no store {path}")
+        parsed = parsed.set(database=f"file:{quote(os.fspath(path))}", query={"mode": "ro", "uri": "true"})
+    engine = create_engine(parsed, **more)
+    if is_sqlite(url):
+        event.listen(engine, "connect", _patient_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    try:
+        with explained(url), engine.connect() as connection:
+            found = _version(connection)
+    except BaseException:
+        engine.dispose()
+        raise
+    if found != VERSION:
+        engine.dispose()
+        raise StoreError(
+            f"the store {hidden_password(url)} has version {found or 'none'}, and this onebit {VERSION}; if it is "
+            "older, copy it, then open it once (onebit study list), which brings it to this version"
+        )
     return engine
 
 
@@ -139,7 +172,7 @@ def _checked(url: str) -> URL:
     return parsed.set(drivername="postgresql+psycopg")
 
 
-def _check_whole(path: Path) -> None:
+def check_whole(path: Path) -> None:
     """StoreError if an SQLite file is shorter than it says.
 
     SQLite notices that only when it comes to what is missing. While there is a write-ahead log, the end of the file may
@@ -168,10 +201,15 @@ def _make_private(path: Path) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
 
 
-def _durable_sqlite(connection: Any, _: object) -> None:
+def _patient_sqlite(connection: Any, _: object) -> None:
     # Transactions are begun by _begin_sqlite, not by the driver's guess.
     connection.isolation_level = None
-    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={PATIENCE * 1000}"):
+    connection.execute(f"PRAGMA busy_timeout={PATIENCE * 1000}")
+
+
+def _durable_sqlite(connection: Any, _: object) -> None:
+    _patient_sqlite(connection, _)
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
         connection.execute(f"PRAGMA {pragma}")
 
 

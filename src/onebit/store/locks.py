@@ -12,7 +12,7 @@ from typing import Protocol
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
-from onebit.log.chain import Head
+from onebit.log.chain import Head, digest_of
 from onebit.log.events import LogError
 from onebit.store.database import is_sqlite, sqlite_path
 
@@ -77,14 +77,20 @@ def noted(url: str, study_id: int) -> Noted | None:
     path = _lock_path(url, study_id)
     try:
         with open(path, encoding="ascii") as file:
-            n_events, digest, begins = file.readline().split()
-            return Noted(path, begins, Head(int(n_events), digest))
+            *told, seal = file.readline().split()
+        n_events, digest, begins = told
+        # A line that was half written says nothing.
+        return Noted(path, begins, Head(int(n_events), digest)) if seal == _seal(" ".join(told)) else None
     except (OSError, ValueError):
         return None
 
 
 def _lock_path(url: str, study_id: int) -> str:
     return f"{sqlite_path(url)}.lock-{study_id}"
+
+
+def _seal(told: str) -> str:
+    return digest_of(told)[:16]
 
 
 class _FileLock:
@@ -112,8 +118,9 @@ class _FileLock:
 
     def note(self, head: Head) -> None:
         if self._file is not None:
+            told = f"{head.n_events} {head.digest} {self.begins}"
             # As long as any, so that nothing of an earlier line is left.
-            line = f"{head.n_events} {head.digest} {self.begins}".ljust(160) + "\n"
+            line = f"{told} {_seal(told)}".ljust(180) + "\n"
             # A full disk or a file that cannot be written takes nothing from what is durable.
             with suppress(OSError):
                 os.pwrite(self._file, line.encode("ascii"), 0)

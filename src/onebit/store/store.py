@@ -22,9 +22,11 @@ from onebit.store.database import (
     InUseError,
     LostConnectionError,
     StoreError,
+    check_whole,
     connect,
     explained,
     hidden_password,
+    sqlite_path,
     writing,
 )
 from onebit.store.locks import Lock, noted, take_lock
@@ -61,11 +63,14 @@ class Log:
 
 
 class Store:
-    """The studies behind one URL. Several processes may read; each study has one writer, who holds its lock."""
+    """The studies behind one URL. Several processes may read; each study has one writer, who holds its lock.
 
-    def __init__(self, url: str) -> None:
+    ``untouched``: nothing is changed by opening and closing it, and nothing can be written.
+    """
+
+    def __init__(self, url: str, untouched: bool = False) -> None:
         self.url = url
-        self._engine = connect(url)
+        self._engine = connect(url, untouched)
         #: Told apart from other writers, so that a commit whose reply was lost is recognised as our own.
         self._writer = uuid.uuid4().hex
         #: The locks that were taken here, by study.
@@ -240,9 +245,16 @@ class Store:
         """StoreError if the database finds itself damaged."""
         with self.reading() as connection:
             if connection.dialect.name == "sqlite":
+                check_whole(sqlite_path(self.url))
                 found = connection.exec_driver_sql("PRAGMA integrity_check").scalar()
                 if found != "ok":
                     raise StoreError(f"the store {hidden_password(self.url)} is damaged: {found}; restore a backup")
+
+    def empty_log(self) -> None:
+        """Move the write-ahead log of an SQLite store into its file, and leave nothing of it."""
+        with explained(self.url), self._engine.connect() as connection:
+            driver: Any = connection.connection.driver_connection
+            driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def close(self) -> None:
         """Let go of the database."""

@@ -12,14 +12,16 @@ from numpy.typing import ArrayLike
 from onebit.errors import InvalidInputError
 from onebit.log.events import Created
 from onebit.records import SelectionSpec, TrainingSpec
-from onebit.store.store import Entry, Store
+from onebit.store.store import Entry, Log, Store
 from onebit.study.about import about_from_json
 from onebit.study.creation import NewStudy, Progress, prepare, spec_at_hand
-from onebit.study.kinds import open_kind
+from onebit.study.kinds import Kind, making, open_kind
 from onebit.study.seal import check_about, check_shown
 from onebit.study.study import Study
 from onebit.tables.data import Data, data_of
+from onebit.tables.frames import has_columns
 from onebit.tables.judge import judge_of
+from onebit.tables.opening import paths_of
 from onebit.tables.record import ModelTable, make_table, narrow
 
 #: Where studies are kept if nobody says.
@@ -32,32 +34,40 @@ def storage_url(storage: str | None) -> str:
 
 
 def create_study(
-    table: ModelTable | ArrayLike,
+    table: Any,
     name: str,
     *,
-    judge: ArrayLike | None = None,
+    judge: ArrayLike | str | None = None,
     storage: str | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Study:
     """Make a study of which of N models is the best, and open it.
 
-    ``table`` is what ``onebit.tables.read_table`` gives, or predictions (N, n) of labels 0 to K - 1, negative where a
-    model abstains. The options are those of ``onebit.records.SelectionSpec``: ``eps``, ``delta``, ``protocol``,
+    ``table`` is a data frame (pandas, polars, Arrow), a dict of columns, the path of a file, several paths of logs, or
+    what ``onebit.tables.read_table`` gives; or predictions (N, n) of labels 0 to K - 1, negative where a model
+    abstains. The options are those of ``onebit.records.SelectionSpec``: ``eps``, ``delta``, ``protocol``,
     ``budget``, ``f_no``, ``f_yes``, ``overlap``, ``instructions``, ``descriptions`` and so on. ``gold`` says for some
     rows of the table which label is right, or which labels are; ``gold_share`` of the questions are about those,
     ``repeat_share`` are repeated, and neither enters the estimate. Everything is checked before anything is written.
 
     ``judge`` is what an automatic judge says, to save answers: scores (N, n) from 0 to 1 of what each model says, NaN
-    where there is none, or the label (n,) that it gives to each item, negative for none. It touches no promise.
+    where there is none, or the label (n,) that it gives to each item, negative for none; or the name of its columns. It
+    touches no promise.
 
     ``study.ask(rater)`` gives a question, ``study.tell(question, answer)`` takes its answer, ``study.result`` says what
     is known; ``load_study`` opens it again.
     """
-    models = table if isinstance(table, ModelTable) else _table_of(table)
+    if isinstance(judge, str):
+        options["judge"], judge = judge, None
+    if paths_of(table) is not None or has_columns(table):
+        models, spec = making(SelectionSpec.kind).read(SelectionSpec(**options), table)
+    else:
+        models = table if isinstance(table, ModelTable) else _table_of(table)
+        spec = spec_at_hand(SelectionSpec, options)
     if judge is not None:
         models = replace(models, judge=judge_of(models.predictions, judge))
-    return open_new(prepare(spec_at_hand(SelectionSpec, options), models), name, storage, progress)
+    return open_new(prepare(spec, models), name, storage, progress)
 
 
 def create_learning_study(
@@ -102,18 +112,26 @@ def open_study(store: Store, entry: Entry, read_only: bool = False) -> Study:
     """Open a study of a store, which the study then closes."""
     lock = None if read_only else store.lock(entry)
     try:
-        log = store.log(entry.id)
-        if not log.events or not isinstance(log.events[0], Created):
-            raise InvalidInputError(f"the study {entry.name!r} was deleted meanwhile")
-        check_about(entry, log.events[0])
-        check_shown(store, entry, log.events[0])
-        about = about_from_json(entry.about)
-        kind = open_kind(store, entry, log.events, log.events[0], about)
+        log, kind = read_whole(store, entry)
         return Study(store, entry, log, kind, lock)
     except BaseException:
         if lock is not None:
             lock.release()
         raise
+
+
+def read_whole(store: Store, entry: Entry) -> tuple[Log, Kind]:
+    """The log of a study, and its kind with a fresh learner; LogError or StoreError where anything is damaged.
+
+    The chain of events, what raters are told and shown, and the table are held against their digests.
+    """
+    log = store.log(entry.id)
+    if not log.events or not isinstance(log.events[0], Created):
+        raise InvalidInputError(f"the study {entry.name!r} was deleted meanwhile")
+    check_about(entry, log.events[0])
+    check_shown(store, entry, log.events[0])
+    about = about_from_json(entry.about)
+    return log, open_kind(store, entry, log.events, log.events[0], about)
 
 
 def _table_of(predictions: ArrayLike) -> ModelTable:

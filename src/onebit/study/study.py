@@ -42,7 +42,7 @@ from onebit.store.database import NotWrittenError
 from onebit.store.locks import Lock
 from onebit.store.store import SNAPSHOT, Entry, Log, Store
 from onebit.study.checks import Checks
-from onebit.study.constants import AT_A_TIME
+from onebit.study.constants import AT_A_TIME, PATIENCE
 from onebit.study.desk import Desk, NotYoursError, check_rater
 from onebit.study.items import Item, Items
 from onebit.study.kinds import Kind
@@ -225,6 +225,11 @@ class Study:
         check_new("the file", file)
         classifier = self.kind.classifier(self.result)
         save_model(file, SavedModel(classifier, self.about.columns, self.about.is_text))
+
+    def rehearse(self, seconds: float = PATIENCE) -> None:
+        """Make ready to tell how many answers are still needed; it takes so many seconds at most."""
+        if self.kind.can_rehearse and not self.is_over:
+            self.kind.foresee(self.kind.rehearse(seconds))
 
     @property
     def is_over(self) -> bool:

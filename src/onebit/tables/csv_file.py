@@ -61,6 +61,10 @@ def open_columns(path: Path) -> Columns:
                     progress(min(file.tell(), size), size)
             except pa.ArrowInvalid as error:
                 raise InvalidInputError(_in_words(path, sign, error, invalid, n_header_lines)) from None
+            except OSError as error:
+                raise InvalidInputError(
+                    f"{path.name} cannot be read to its end: {error}; copy the file again, or pack it again"
+                ) from None
 
     return Columns(path.name, names, batches, lambda row: f"line {_line_of(path, sign, row + 1)}")
 

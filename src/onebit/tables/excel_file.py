@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import zlib
 from collections.abc import Collection, Iterator
 from datetime import date, datetime, time
 from itertools import islice
@@ -14,6 +15,9 @@ from onebit.errors import InvalidInputError
 from onebit.tables.columns import Columns
 from onebit.tables.formats import Progress
 from onebit.tables.jsonl_file import AT_A_TIME, batch_of, row_of
+
+#: What reading an archive or XML that is broken, encrypted or a trap raises.
+_BROKEN = (KeyError, ValueError, OSError, SyntaxError, RuntimeError, BadZipFile, zlib.error)
 
 
 def open_columns(path: Path) -> Columns:
@@ -42,7 +46,9 @@ def _row(
 ) -> list[str | None]:
     where = f"{path.name}, row {number}"
     if any(cell is not None for cell in cells[len(header) :]):
-        raise InvalidInputError(f"{where}: there is a cell beyond the {len(header)} columns that have names; name it")
+        raise InvalidInputError(
+            f"{where}: there is a cell beyond the {len(header)} columns that have names; name its column, or empty it"
+        )
     padded = (*cells, *(None,) * len(header))[: len(header)]
     values = [str(cell) if isinstance(cell, date | datetime | time) else cell for cell in padded]
     return row_of(where, dict(zip(header, values, strict=True)), header, labels, "in the first row")
@@ -71,7 +77,7 @@ def _rows(path: Path) -> Iterator[tuple[int, tuple[Any, ...]]]:
                 for number, cells in enumerate(_cells(sheet), start=1):
                     if any(cell is not None for cell in cells):
                         yield number, cells
-    except (KeyError, ValueError, OSError, SyntaxError, BadZipFile, InvalidFileException) as error:
+    except (*_BROKEN, InvalidFileException) as error:
         if isinstance(error, InvalidInputError):
             raise
         raise InvalidInputError(f"{path.name} cannot be read as Excel: {str(error).splitlines()[0]}") from None

@@ -75,6 +75,8 @@ LOGS = (
     Format("Every Eval Ever", (), "every_eval_ever", is_log=True),
     Format("Label Studio", (), "label_studio", is_log=True),
 )
+#: What a folder is read as.
+FOLDER = Format("Hugging Face datasets", (), "dataset_folder")
 ENDINGS = tuple(ending for each in FORMATS + LOGS for ending in each.endings)
 
 
@@ -90,7 +92,7 @@ def one_of(words: Sequence[str]) -> str:
 #: The formats that are zips.
 ZIPS = frozenset(IN_ZIPS.values())
 #: The formats in a sentence; those of them that have columns; and the tools whose logs are read.
-NAMES = one_of([each.name for each in FORMATS])
+NAMES = f"{one_of([each.name for each in FORMATS])}, or a folder of {FOLDER.name}"
 LOG_NAMES = one_of([each.name for each in LOGS])
 WITH_COLUMNS = one_of([each.name for each in FORMATS if each.has_columns])
 
@@ -99,15 +101,17 @@ WITH_COLUMNS = one_of([each.name for each in FORMATS if each.has_columns])
 def recognised(path: Path, holds: str) -> Iterator[Format]:
     """The format of a file, to be read within; InvalidInputError if there is none or the file cannot be read.
 
-    What is in the file decides, and not its name. ``holds`` says what must be in it.
+    What is in the file decides, and not its name. ``holds`` says what must be in it. ``path`` may also be a folder.
     """
     # Unlike Path.is_file, these take a name that is too long for one that is not there.
-    if not os.path.isfile(path):
-        raise InvalidInputError(f"{path} is not a file" if os.path.exists(path) else f"there is no file {path}")
+    if not os.path.isfile(path) and not os.path.isdir(path):
+        if os.path.exists(path):
+            raise InvalidInputError(f"{path} is not a file; it must be one that holds {holds}")
+        raise InvalidInputError(f"there is no file {path}; is the name right, and the folder?")
     try:
-        if path.stat().st_size == 0:
+        if os.path.isfile(path) and path.stat().st_size == 0:
             raise InvalidInputError(f"{path} is empty; it must hold {holds}")
-        yield _format_of(path)
+        yield FOLDER if os.path.isdir(path) else _format_of(path)
     except OSError as error:
         raise InvalidInputError(f"{path} cannot be read: {error}") from error
     except (MemoryError, RecursionError) as error:
@@ -121,19 +125,11 @@ def _format_of(path: Path) -> Format:
         # A damaged zip may be what its name says, and is then refused by the reader of that.
         if each.name == name or (not name and each.name in ZIPS and path.suffix.lower() in each.endings):
             return each
-    raise InvalidInputError(f"{path.name} is a zip that holds no table; give one of {NAMES}")
+    raise InvalidInputError(f"{path.name} is a zip that holds no table; give {NAMES}")
 
 
 def column_names(path: Path) -> tuple[str, ...]:
     """The names of a file's columns, before anybody has said what they are; an NPZ has none."""
-    return columns_of(path)[0]
-
-
-def columns_of(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The names of a file's columns, and those of them that are no model's whatever is named: a log says which."""
     from onebit.tables.opening import is_npz, open_source
 
-    if is_npz(path):
-        return (), ()
-    source = open_source(path)
-    return source.columns.names, tuple(name for name in source.columns.names if name in source.of_no_model)
+    return () if is_npz(path) else open_source(path).columns.names

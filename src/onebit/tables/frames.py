@@ -12,7 +12,8 @@ import numpy as np
 import pyarrow as pa
 
 from onebit.errors import InvalidInputError
-from onebit.tables.columns import Columns
+from onebit.tables.class_names import with_class_names
+from onebit.tables.columns import Columns, is_no_label, listed
 from onebit.tables.formats import Progress
 from onebit.tables.labels import as_text
 from onebit.tables.source import Source
@@ -25,8 +26,16 @@ ADVICE = "give a data frame (pandas, polars, Arrow), a dict of columns, or the p
 Slice = Callable[[int, int], dict[str, Any]]
 
 
+def has_columns(table: Any) -> bool:
+    """Whether a table has columns with names, and is no array."""
+    marks = ("iloc", "__arrow_c_stream__", "__arrow_c_array__", "column_names", "__dataframe__", "collect")
+    return isinstance(table, Mapping) or any(hasattr(table, mark) for mark in marks)
+
+
 def source_of(table: Any) -> Source:
     """The columns of a table at hand; InvalidInputError if it is none."""
+    if hasattr(table, "collect") and hasattr(table, "collect_schema"):
+        raise InvalidInputError(f"{WHERE} is of type {type(table).__name__}, which is still to be made; collect() it")
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         return _of_pandas(table)
     if hasattr(table, "__arrow_c_stream__") and hasattr(table, "slice"):
@@ -35,11 +44,10 @@ def source_of(table: Any) -> Source:
         return _of_arrow(lambda: pa.RecordBatchReader.from_stream(table))
     if isinstance(table, pa.RecordBatch | pa.RecordBatchReader):
         return _of_arrow(lambda: pa.Table.from_batches([table]).to_reader())
+    if hasattr(table, "with_format") and hasattr(table, "column_names"):
+        return _of_datasets(table)
     if isinstance(table, Mapping):
         return _of_dict(table)
-    if hasattr(table, "with_format") and hasattr(table, "column_names"):
-        # The datasets of Hugging Face.
-        return _of_arrow(lambda: table.with_format("arrow")[:].to_reader())
     if hasattr(table, "__dataframe__"):
         from pyarrow.interchange import from_dataframe
 
@@ -54,10 +62,24 @@ def _of_arrow(reader: Callable[[], Any]) -> Source:
         for batch in reader():
             # In slices, so that what is made of it at a time stays small.
             for first in range(0, batch.num_rows, ROWS):
-                part = batch.slice(first, ROWS)
+                part = with_class_names(WHERE, batch.slice(first, ROWS), labels)
                 yield pa.RecordBatch.from_arrays([_known(each) for each in part.columns], names=list(names))
 
     return Source(Columns(WHERE, names, batches, _row))
+
+
+def _of_datasets(table: Any) -> Source:
+    """The columns of one of Hugging Face's data sets, which may also be a dict of splits, or a stream."""
+    if isinstance(table, Mapping):
+        splits = list(map(str, table))
+        raise InvalidInputError(
+            f"{WHERE} has {len(splits)} splits, {listed(splits)}; give one of them: table[{splits[-1]!r}]"
+        )
+    if not hasattr(table, "__len__"):
+        raise InvalidInputError(
+            f"{WHERE} is of type {type(table).__name__}, which is read once, row by row; load it without streaming"
+        )
+    return _of_arrow(lambda: table.with_format("arrow")[:].to_reader())
 
 
 def _of_sliced(table: Any) -> Source:
@@ -66,7 +88,8 @@ def _of_sliced(table: Any) -> Source:
 
     def batches(labels: Collection[str], progress: Progress) -> Iterator[Any]:
         for first in range(0, len(table), ROWS):
-            for part in pa.RecordBatchReader.from_stream(table.slice(first, ROWS)):
+            for whole in pa.RecordBatchReader.from_stream(table.slice(first, ROWS)):
+                part = with_class_names(WHERE, whole, labels)
                 yield pa.RecordBatch.from_arrays([_known(each) for each in part.columns], names=list(names))
             progress(min(first + ROWS, len(table)), len(table))
 
@@ -117,7 +140,7 @@ def _array(name: str, column: Any, is_label: bool, values: dict[str, Any]) -> An
         array = _known(pa.array(column, from_pandas=True))
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         array = None
-    if array is not None and not pa.types.is_nested(array.type):
+    if array is not None and not pa.types.is_nested(array.type) and not (is_label and is_no_label(array.type)):
         if is_label and not pa.types.is_string(array.type):
             values.update((as_text(each) or "", each) for each in array.unique().to_pylist() if _is_text(each))
         return array

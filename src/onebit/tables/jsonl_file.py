@@ -61,7 +61,11 @@ def row_of(
     if tuple(found) != names and found.keys() != (keys := frozenset(names)):
         for name in (*found, *names):
             if name not in keys or name not in found:
-                problem = f"is not {first}" if name not in keys else "is missing; write null where a model abstains"
+                problem = (
+                    f"is not {first}; give it everywhere, or nowhere"
+                    if name not in keys
+                    else "is missing; write null where a model abstains"
+                )
                 raise InvalidInputError(f"{where}: the column {name!r} {problem}")
     row = []
     for name in names:

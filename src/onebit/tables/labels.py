@@ -37,7 +37,9 @@ class Labels:
         number = self.number.get(text)
         if number is None:
             if self.are_given:
-                raise ValueError(f"{text!r} is not one of the {len(self.number)} labels given")
+                raise ValueError(
+                    f"{text!r} is not one of the {len(self.number)} labels given; add it to these, or mend the cell"
+                )
             if len(self.number) == MOST_LABELS:
                 raise ValueError(
                     f"{text!r} would be label {MOST_LABELS + 1:,}; is the column no model's, to be named with "
@@ -108,7 +110,10 @@ def as_text(value: object) -> str | None:
         if math.isnan(value):
             return None
         if not value.is_integer():
-            raise ValueError(f"{value!r} is no label; labels are texts or whole numbers")
+            raise ValueError(
+                f"{value!r} is no label; labels are texts or whole numbers. Name a column of scores with --judge, and "
+                "others that are no model's with --show"
+            )
         value = int(value)
     if isinstance(value, bool):
         value = str(value).lower()

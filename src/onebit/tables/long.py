@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,7 +39,7 @@ def widened(columns: Columns, long: Long) -> Source:
     """
     columns.check([(OPTIONS[use], getattr(long, use)) for use in USUAL])
     item, model, output = (getattr(long, use) or _usual(columns, use) for use in USUAL)
-    batches = list(columns.batches((), lambda done, whole: None))
+    batches = list(columns.batches({output}, lambda done, whole: None))
     if not batches:
         raise InvalidInputError(f"{columns.where}: there are column names and no rows")
     table = pa.Table.from_batches(batches)
@@ -60,12 +60,10 @@ def widened(columns: Columns, long: Long) -> Source:
     if scores is not None:
         wide |= {SCORE + name: table[scores].take(pa.array(kept[:, h])) for h, name in enumerate(names)}
     if (left_out := int((~complete).sum())) > 0:
-        notes.append(f"{left_out:,} items do not have every model and are left out")
+        notes.append(f"items that do not have every model are left out: {left_out:,}")
     show = tuple(name for name in shared if name.casefold() in SHOWN)
     target = next((name for name in shared if name.casefold() in TARGETS), None)
     others = tuple(name for name in shared if name not in (*show, target))
-    if others:
-        notes.append(f"raters do not see {listed(others)}; name with --show what they need")
     return Source(
         _columns(columns.where, pa.table(wide), item),
         id=item,
@@ -77,14 +75,30 @@ def widened(columns: Columns, long: Long) -> Source:
     )
 
 
+def usual(names: Sequence[str]) -> dict[str, str] | None:
+    """The columns of item, model and output, where a table has all of them by their usual names; it is likely long.
+
+    >>> usual(["Item ID", "model", "prompt", "response"])
+    {'item': 'Item ID', 'model': 'model', 'output': 'response'}
+    """
+    found = {use: _by_usual_name(names, use) for use in USUAL}
+    known = {use: name for use, name in found.items() if name is not None}
+    return known if len(known) == len(USUAL) else None
+
+
+def _by_usual_name(names: Sequence[str], use: str) -> str | None:
+    by_name = {name.strip().casefold().replace(" ", "_"): name for name in names}
+    return next((by_name[name] for name in USUAL[use] if name in by_name), None)
+
+
 def _usual(columns: Columns, use: str) -> str:
-    by_name = {name.strip().casefold().replace(" ", "_"): name for name in columns.names}
-    for name in USUAL[use]:
-        if name in by_name:
-            return by_name[name]
-    raise InvalidInputError(
-        f"{columns.where}: which column is the {use}? There are {listed(columns.names)}; name it with {OPTIONS[use]}"
-    )
+    name = _by_usual_name(columns.names, use)
+    if name is None:
+        raise InvalidInputError(
+            f"{columns.where}: which column is the {use}? There are {listed(columns.names)}; name it with "
+            f"{OPTIONS[use]}"
+        )
+    return name
 
 
 def _plain(column: Any) -> Any:
@@ -106,7 +120,10 @@ def _texts(columns: Columns, table: Any, name: str) -> Any:
     missing = np.asarray(compute.equal(texts.fill_null(""), ""))
     if missing.any():
         row = columns.place(int(np.argmax(missing)))
-        raise InvalidInputError(f"{columns.where}, {row}, column {name!r}: the cell is empty; every row needs it")
+        raise InvalidInputError(
+            f"{columns.where}, {row}, column {name!r}: the cell is empty; every row needs it: fill it "
+            "in, or leave the row out"
+        )
     return texts.dictionary_encode()
 
 
@@ -128,8 +145,14 @@ def _places(columns: Columns, items: Any, models: Any) -> NDArray[np.int64]:
 
 def _why_not(models: Any, model: str, complete: NDArray[np.bool_]) -> str:
     if len(models.dictionary) < 2:
-        return f"the column {model!r} names one model, {models.dictionary[0].as_py()!r}, and two are needed"
-    return f"none of the {complete.size:,} items has a row for each of the {len(models.dictionary)} models"
+        return (
+            f"the column {model!r} names one model, {models.dictionary[0].as_py()!r}, and two are needed; add the "
+            "rows of another, or name another column with --model"
+        )
+    return (
+        f"none of the {complete.size:,} items has a row for each of the {len(models.dictionary)} models; write items "
+        "alike for all models, or take out the models that were given others"
+    )
 
 
 def _others(table: Any, used: set[str], kept: NDArray[np.int64]) -> tuple[dict[str, Any], str | None, list[str]]:

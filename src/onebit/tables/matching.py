@@ -98,9 +98,9 @@ def _left_out(said: dict[Key, dict[str, Sample]], kept: list[Key], models: Seque
     notes = []
     if any(missing.values()):
         lacks = ", ".join(f"{model!r} lacks {n:,}" for model, n in missing.items() if n)
-        notes.append(f"{len(said) - len(kept):,} items were not given to every model and are left out: {lacks}")
+        notes.append(f"items that were not given to every model are left out: {len(said) - len(kept):,} ({lacks})")
     if again := sum(time > 1 for _, _, time in kept):
-        notes.append(f"{again:,} rows are repeats (epochs) of an item; each counts as an item of its own")
+        notes.append(f"repeats (epochs) of an item count as items of their own: {again:,}")
     return notes
 
 
@@ -109,7 +109,7 @@ def _faults(rows: list[list[Sample]], models: Sequence[str]) -> list[str]:
     counts = ", ".join(f"{model!r} {n:,}" for model, n in failed.items() if n)
     notes = [f"outputs that are missing count as not right: {counts}"] if counts else []
     if differ := sum(len({each.target for each in row if each.target}) > 1 for row in rows):
-        notes.append(f"{differ:,} items have different targets in different samples; the first is used")
+        notes.append(f"of targets that differ between samples of an item the first is used: {differ:,}")
     return notes
 
 

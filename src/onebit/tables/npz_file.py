@@ -100,7 +100,7 @@ class _Arrays:
                     raise InvalidInputError(f"{path.name} is a single numpy array and no NPZ; save it by numpy.savez")
                 _check_members(path, file)
                 self.arrays = {name: file[name] for name in (*needed, *optional) if name in file}
-        except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, RuntimeError) as error:
             if isinstance(error, InvalidInputError):
                 raise
             reason = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -173,5 +173,6 @@ def _check_within(path: Path, what: str, row: NDArray[np.integer[Any]], n_labels
     if row.max() >= n_labels:
         item = int(np.argmax(row >= n_labels))
         raise InvalidInputError(
-            f"{path.name}, item {item}, {what} is {row[item]}, and there are {n_labels} labels, 0 to {n_labels - 1}"
+            f"{path.name}, item {item}, {what} is {row[item]}, and there are {n_labels} labels, 0 to {n_labels - 1}; "
+            "name all labels in the array labels"
         )

@@ -89,9 +89,10 @@ def _from_logs(paths: Sequence[Path]) -> Source:
 
 
 @contextmanager
-def readable() -> Iterator[None]:
+def readable(where: str) -> Iterator[None]:
     """InvalidInputError where a file cannot be read to its end."""
     try:
         yield
     except OSError as error:
-        raise InvalidInputError(f"the table cannot be read: {error}") from error
+        reason = " ".join(str(error).split())
+        raise InvalidInputError(f"{where} cannot be read to its end: {reason}; copy the file again") from error

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as arrow_parquet
 
 from onebit.errors import InvalidInputError
+from onebit.tables.class_names import with_class_names
 from onebit.tables.columns import Columns
 from onebit.tables.formats import Progress
 from onebit.tables.limits import check_size
@@ -23,7 +24,8 @@ def open_columns(path: Path) -> Columns:
     try:
         names = tuple(arrow_parquet.read_schema(path).names)
     except pa.ArrowInvalid as error:
-        raise InvalidInputError(f"{path.name} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
+        why = str(error).splitlines()[0]
+        raise InvalidInputError(f"{path.name} cannot be read as Parquet: {why}; write it again") from None
 
     def batches(labels: Collection[str], progress: Progress) -> Iterator[Any]:
         done = 0
@@ -31,10 +33,11 @@ def open_columns(path: Path) -> Columns:
             with arrow_parquet.ParquetFile(path) as file:
                 check_size(path.name, file.metadata.num_rows, len(names))
                 for batch in file.iter_batches(batch_size=max(1, BATCH_CELLS // len(names)), use_threads=False):
-                    yield batch
+                    yield with_class_names(path.name, batch, labels)
                     done += batch.num_rows
                     progress(done, file.metadata.num_rows)
         except pa.ArrowInvalid as error:
-            raise InvalidInputError(f"{path.name} is damaged: {str(error).splitlines()[0]}") from None
+            why = str(error).splitlines()[0]
+            raise InvalidInputError(f"{path.name} is damaged: {why}; copy it again, or write it again") from None
 
     return Columns(path.name, names, batches, lambda row: f"row {row + 1}")

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 #: Whether two outputs are equal only if they are the same, or if they are up to case, spaces and punctuation.
 EXACT, NORMALISED = "exact", "normalised"
+SCORES_USED = "the scores are the judge: they may save answers, and touch no promise (--judge names another)"
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def read_table(
 
         read, where = read_npz(paths[0], id, truth, show, labels, judge), paths[0].name
     else:
-        with readable():
+        with readable("the table" if paths is None else ", ".join(path.name for path in paths)):
             source = table if isinstance(table, Source) else open_source(table, long)
             roles = Roles(
                 id or source.id,
@@ -145,7 +146,7 @@ def _read(source: Source, roles: Roles, labels: Sequence[str] | None, progress: 
         open_answers.check_names(models, columns.where)
     if roles.empty == "answer":
         table = _with_empty(table)
-    table = replace(table, reference=roles.reference, notes=source.notes)
+    table = replace(table, reference=roles.reference, notes=(*source.notes, *_not_seen(source, roles)))
     return _with_verdicts(table, read, roles, verdicts, columns)
 
 
@@ -157,7 +158,7 @@ def _columns_of_models(source: Source, roles: Roles) -> tuple[dict[str, str], tu
     if roles.truth is not None and roles.truth in (roles.id, *roles.shown):
         raise InvalidInputError(
             f"{columns.where}: the column {roles.truth!r} is the truth, and --id, --show or --reference would give it "
-            "to the raters"
+            "to the raters; name it with --truth alone"
         )
     verdicts = _matching(columns, "--verdicts", roles.verdicts)
     keys = _matching(columns, "--equal", None if roles.equal in (EXACT, NORMALISED) else roles.equal)
@@ -194,10 +195,21 @@ def _check_two(columns: Columns, models: tuple[str, ...]) -> None:
         from onebit.tables.columns import listed
 
         found = "no column is" if not models else f"only the column {listed(models)} is"
+        # A sign that is not looked for leaves whole lines in one column.
+        hint = "; cells have commas, tabs, semicolons or bars between them" if len(columns.names) == 1 else ""
         raise InvalidInputError(
             f"{columns.where}: {found} a model's; every column other than --id, --truth, --show and --judge is one, "
-            "and two are needed"
+            f"and two are needed{hint}"
         )
+
+
+def _not_seen(source: Source, roles: Roles) -> list[str]:
+    """What is known of the items and has no use."""
+    from onebit.tables.columns import listed
+
+    used = {roles.id, roles.truth, *roles.shown, *columns_of_judge(source.columns.names, roles.judge)}
+    left = [name for name in source.others if name not in used]
+    return [f"raters do not see {listed(left)}, unless it is named as shown (--show)"] if left else []
 
 
 def _equal(read: Values, roles: Roles, n_models: int, keys: tuple[str, ...]) -> open_answers.Codes:
@@ -243,9 +255,10 @@ def _with_judge(table: ModelTable, source: Source, roles: Roles) -> ModelTable:
     if not source.scores:
         return table
     try:
-        return with_scores(table, source.columns, source.scores)
+        judged, told = with_scores(table, source.columns, source.scores), SCORES_USED
     except InvalidInputError as error:
-        return replace(table, notes=(*table.notes, f"the scores of the log are not used as a judge: {error}"))
+        judged, told = table, f"the scores are not used as a judge: {error}"
+    return replace(judged, notes=(*judged.notes, told))
 
 
 def _verdicts_in(columns: Columns, name: str, texts: list[str | None]) -> open_answers.Verdicts:

@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from onebit.web import board, creating, owner_api, owner_links, pages, rater_api
+from onebit.web.access_log import AccessLog, LogFile
 from onebit.web.calls import Operation, endpoint
 from onebit.web.openapi import document
 from onebit.web.shield import Shield
@@ -32,8 +33,12 @@ OPERATIONS: tuple[Operation, ...] = (
 LOCAL = ("localhost", "127.0.0.1", "[::1]")
 
 
-def make_app(site: Site, hosts: Iterable[str] = LOCAL, origins: Iterable[str] = ()) -> Starlette:
-    """The application that serves a site under these host names."""
+def make_app(
+    site: Site, hosts: Iterable[str] = LOCAL, origins: Iterable[str] = (), access_log: LogFile | None = None
+) -> Starlette:
+    """The application that serves a site under these host names; requests are written to the log, if there is one."""
+    middleware = [] if access_log is None else [Middleware(AccessLog, file=access_log)]
+    middleware.append(Middleware(Shield, hosts=list(hosts), origins=list(origins)))
 
     async def openapi(request: Request) -> JSONResponse:
         return JSONResponse(document(OPERATIONS))
@@ -43,6 +48,7 @@ def make_app(site: Site, hosts: Iterable[str] = LOCAL, origins: Iterable[str] = 
         # Studies are opened while the first pages are served already.
         threading.Thread(target=site.open_all, name="opening studies", daemon=True).start()
         threading.Thread(target=site.keep_locks, name="keeping locks", daemon=True).start()
+        threading.Thread(target=site.keep_forecasts, name="keeping forecasts", daemon=True).start()
         yield
         site.close()
 
@@ -58,7 +64,7 @@ def make_app(site: Site, hosts: Iterable[str] = LOCAL, origins: Iterable[str] = 
     app = Starlette(
         routes=routes,
         lifespan=lifespan,
-        middleware=[Middleware(Shield, hosts=list(hosts), origins=list(origins))],
+        middleware=middleware,
         exception_handlers={404: _not_found, 405: _not_found},
     )
     app.state.site = site

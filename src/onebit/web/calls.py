@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from starlette.concurrency import run_in_threadpool
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, OnebitError, OptionError, UnknownQuestionError
@@ -20,6 +20,7 @@ from onebit.log.events import OtherVersionError
 from onebit.store.database import InUseError
 from onebit.study.desk import NotYoursError
 from onebit.web.access import Kind, Link, UnknownLinkError
+from onebit.web.access_log import LINK
 from onebit.web.constants import MOST_BODY
 from onebit.web.limits import TooLargeError, TooManyError
 from onebit.web.schema import Schema, check
@@ -56,6 +57,10 @@ _STATUS: tuple[tuple[type[OnebitError], int], ...] = (
     (InUseError, 503),
     (OnebitError, 503),
 )
+
+
+#: What is wrong with the answer itself, and not with the way to the server.
+_REFUSED = (NotYoursError, UnknownQuestionError, AlreadyAnsweredError, InvalidInputError)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +106,9 @@ def error_response(error: OnebitError) -> JSONResponse:
     headers = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "60"}, 503: {"Retry-After": RETRY_AFTER}}
     # The page says it at the field that it is about.
     field = {"field": error.option} if isinstance(error, OptionError) else {}
-    return JSONResponse({"error": str(error), **field}, status, headers=headers.get(status))
+    # Such an answer will never be taken, so a page need not send it again; of any other error it should.
+    refused = {"refused": True} if isinstance(error, _REFUSED) else {}
+    return JSONResponse({"error": str(error), **field, **refused}, status, headers=headers.get(status))
 
 
 def identify(request: Request, token: str | None = None) -> tuple[Link, str]:
@@ -118,6 +125,7 @@ def identify(request: Request, token: str | None = None) -> tuple[Link, str]:
     except UnknownLinkError:
         site.failures.note(request.client.host if request.client is not None else "")
         raise
+    request.scope[LINK] = link.id
     site.pace.take(link.id)
     return link, token
 
@@ -162,6 +170,9 @@ def endpoint(operation: Operation) -> Callable[[Request], Awaitable[Response]]:
                 given = await run_in_threadpool(operation.handler, call)
         except OnebitError as error:
             return error_response(error)
+        except ClientDisconnect:
+            # Nobody is there to read it.
+            return Response(status_code=400)
         return given if isinstance(given, Response) else JSONResponse(given)
 
     return answer

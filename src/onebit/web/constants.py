@@ -55,6 +55,8 @@ MOST_LABELS = 12
 
 #: Seconds between two looks whether the locks of the studies are still held.
 KEEP_EVERY = 1.0
+#: Seconds between two looks whether a study was opened that has no forecast yet.
+REHEARSE_EVERY = 1.0
 
 # -- connections (connections.py)
 

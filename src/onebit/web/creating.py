@@ -14,7 +14,7 @@ from starlette.routing import Route
 from onebit.errors import InvalidInputError, OptionError
 from onebit.records import SelectionSpec, TrainingSpec
 from onebit.records.spec import GOLD_SHARE
-from onebit.tables.formats import ENDINGS, NAMES, one_of
+from onebit.tables.formats import ENDINGS, LOG_NAMES, NAMES, one_of
 from onebit.web.calls import Call, Operation, limited
 from onebit.web.chosen import CHOICES, SOURCE
 from onebit.web.constants import MOST_UPLOAD
@@ -61,6 +61,7 @@ def new_page(request: Request) -> Response:
         folder=site.folder,
         endings=",".join(ENDINGS),
         formats=NAMES,
+        logs=LOG_NAMES,
         selection=SelectionSpec,
         training=TrainingSpec,
         gold_share=GOLD_SHARE,
@@ -69,9 +70,15 @@ def new_page(request: Request) -> Response:
 
 ROUTES = [Route("/new", page(new_page))]
 _NAMES: Schema = {"type": "array", "items": {"type": "string"}}
+_NOTES: Schema = {**_NAMES, "description": "what was left out, repeated or counted otherwise than it looks"}
 _COLUMNS: dict[str, Schema] = {
     "columns": _NAMES,
     "of_no_model": {**_NAMES, "description": "those that are no model's, as a log says"},
+    "long": {
+        "type": ["object", "null"],
+        "description": "the columns of item, model and output, where a table has all three by their usual names",
+    },
+    "notes": _NOTES,
 }
 OPERATIONS = (
     Operation(
@@ -111,6 +118,7 @@ OPERATIONS = (
                 "hours": {"type": "array", "items": {"type": "number"}},
                 "at_least": {"type": "boolean"},
                 "seconds_per_answer": {"type": "number"},
+                "notes": _NOTES,
             }
         ),
         body=fields({}, CHOICES),

@@ -23,7 +23,13 @@ _ERRORS = {
 }
 ERROR = fields(
     {"error": {"type": "string"}},
-    {"field": {"type": "string", "description": "the part of the request that it is about, where it is about one"}},
+    {
+        "field": {"type": "string", "description": "the part of the request that it is about, where it is about one"},
+        "refused": {
+            "type": "boolean",
+            "description": "true where sending it again is of no use",
+        },
+    },
 )
 _ALWAYS = (400, 401, 403, 413, 422, 429, 503)
 

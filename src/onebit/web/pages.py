@@ -18,6 +18,7 @@ from onebit.report.writing import TEMPLATES, writer
 from onebit.web.access import UnknownLinkError
 from onebit.web.calls import COOKIE, ForbiddenError, identify, status_of
 from onebit.web.constants import LINK_DAYS
+from onebit.web.languages import LANGUAGES, language_for
 from onebit.web.shield import POLICY_FOR_FILES
 from onebit.web.site import NoSuchStudyError, Site
 
@@ -68,12 +69,17 @@ def rater_page(request: Request) -> Response:
     entry = site.entry(link.study_id)
     # From the store, not from the study: that may take seconds to open, and the page should be there.
     about = entry.about
+    language = language_for(request.headers.get("accept-language", ""), request.query_params.get("language"))
     return render(
         "rater.html",
+        texts=language.texts,
+        languages=[(code, each.texts["name"]) for code, each in LANGUAGES.items()],
         study=entry.name,
         rater=link.rater,
         instructions=str(about.get("instructions", "")),
         token=token,
+        # Where a browser keeps answers that are not sent yet. A study that has the number of a deleted one is another.
+        who=f"{entry.id} {entry.created_at} {link.rater}",
     )
 
 

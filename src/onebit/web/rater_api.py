@@ -10,6 +10,7 @@ from onebit.study.about import Label
 from onebit.study.study import Offer, Study, Undo
 from onebit.web.calls import Call, ForbiddenError, Operation
 from onebit.web.constants import LONG_LABEL, MOST_BODY, MOST_HELD
+from onebit.web.languages import Language, language_for
 from onebit.web.markdown import to_html
 from onebit.web.room import Room, State
 from onebit.web.schema import Schema, fields, text, whole
@@ -52,7 +53,7 @@ QUESTION: Schema = fields(
 )
 PROGRESS: Schema = fields(
     {
-        "words": {"type": "string"},
+        "words": {"type": "string", "description": "in the language of Accept-Language, where it is one of ours"},
         "answers": {"type": "integer"},
         "own": {"type": "integer", "description": "answers of this rater"},
         "forecast": {
@@ -69,6 +70,10 @@ def _room(call: Call) -> Room:
     if call.link.study_id is None:
         raise ForbiddenError("this link belongs to no study")
     return call.site.room(call.link.study_id)
+
+
+def _language(call: Call) -> Language:
+    return language_for(call.request.headers.get("accept-language", ""))
 
 
 def _rater(call: Call) -> str:
@@ -147,7 +152,7 @@ def ask(call: Call) -> dict[str, Any]:
         "state": hand.state,
         "together": together,
         "questions": [show(call.token, room, offer) for offer in hand.offers],
-        "progress": room.progress(hand.state, rater),
+        "progress": room.progress(hand.state, rater, _language(call)),
     }
 
 
@@ -183,7 +188,7 @@ def progress(call: Call) -> dict[str, Any]:
     room = _room(call)
     paused = call.site.access.is_paused(room.entry.id)
     state: State = "done" if room.study.is_over else "paused" if paused else "asking"
-    return {"study": room.entry.name, "state": state, "progress": room.progress(state, _rater(call))}
+    return {"study": room.entry.name, "state": state, "progress": room.progress(state, _rater(call), _language(call))}
 
 
 def labels(call: Call) -> dict[str, Any]:

@@ -11,9 +11,12 @@ from typing import Any, Literal
 from onebit.errors import OnebitError
 from onebit.records import Answer, Status
 from onebit.store.store import Entry
+from onebit.study.rehearsal import Rehearsal
 from onebit.study.study import Offer, Receipt, Study, Undo
 from onebit.web.constants import AHEAD, MOST_TOGETHER, PLENTY, REFRESH, SCARCE, SHARE
+from onebit.web.languages import ENGLISH, LANGUAGES, Language
 from onebit.web.overview import Overview, Watcher
+from onebit.web.workroom import Workroom
 
 State = Literal["asking", "waiting", "paused", "done"]
 
@@ -32,6 +35,8 @@ class Room:
     def __init__(self, study: Study, entry: Entry) -> None:
         self.study, self.entry = study, entry
         self._watcher = Watcher(study)
+        self._rehearsal = Rehearsal(study.kind)
+        self._rehearsal.start()
         self._scarce_until = 0.0
         self._closings_when_scarce = 0
         #: The questions that each rater was given last and has not answered.
@@ -40,6 +45,7 @@ class Room:
         self._overview: Overview | None = None
         self._seen_closings = -1
         self._look_again_at = 0.0
+        self._was_rehearsed = False
 
     def hand(self, rater: str, n: int, paused: bool, together: bool = False) -> Hand:
         """Up to ``n`` questions for a rater: those given before that still want an answer, then new ones.
@@ -115,13 +121,21 @@ class Room:
         finally:
             self._look_lock.release()
 
-    def progress(self, state: State, rater: str) -> dict[str, Any]:
+    def rehearse(self, workroom: Workroom) -> None:
+        """Make the forecasts possible, once, in a process of its own; the next overview has one."""
+        if self._was_rehearsed or not self.study.kind.can_rehearse or self.study.is_over:
+            return
+        self._was_rehearsed = True
+        self.study.kind.foresee(workroom.do("rehearse", {"study": self.entry.name}))
+        self._seen_closings = -1
+
+    def progress(self, state: State, rater: str, language: Language = LANGUAGES[ENGLISH]) -> dict[str, Any]:
         """How far the study is, for a rater: in words, and as numbers."""
         forecast = self._overview_of_late().board.forecast
         n_answers = len(self.study.view.answers)
-        pace = self.study.kind.pace(n_answers) if state == "asking" else None
+        most = self.study.kind.most_answers
         return {
-            "words": pace or in_words(state, n_answers, forecast),
+            "words": in_words(state, n_answers, forecast, most, language),
             "answers": n_answers,
             "own": self.study.n_answers_of(rater),
             "forecast": None if forecast is None else list(forecast),
@@ -131,6 +145,7 @@ class Room:
         """Let go of the study, when nobody looks at it any more."""
         with self._look_lock:
             self._look_again_at = math.inf
+            self._rehearsal.stop()
             self.study.close()
 
 
@@ -139,22 +154,26 @@ def _wants_more(offers: tuple[Offer, ...], n: int) -> bool:
     return len(offers) == n < MOST_TOGETHER and offers[-1].item == offers[0].item
 
 
-def in_words(state: State, n_answers: int, forecast: tuple[int, int, int] | None) -> str:
-    """Progress as a person would say it.
+def in_words(
+    state: State,
+    n_answers: int,
+    forecast: tuple[int, int, int] | None,
+    most: int | None = None,
+    language: Language = LANGUAGES[ENGLISH],
+) -> str:
+    """Progress as a person would say it; ``most`` answers are taken where no aim can be foreseen.
 
     >>> in_words("asking", 120, (300, 343, 500))
     'about 340 to go'
     """
-    if state == "done":
-        return "all questions are answered"
-    if state == "paused":
-        return "paused by the owner of the study"
-    if state == "waiting":
-        return "waiting for others to answer"
+    if state != "asking":
+        return language.say(f"progress_{state}")
+    if most is not None:
+        return language.say("progress_of", n=n_answers, most=most)
     if forecast is None:
-        return "" if n_answers else "just begun"
+        return "" if n_answers else language.say("progress_begun")
     middle = forecast[1]
     if middle <= 10:
-        return "nearly there"
+        return language.say("progress_near")
     size = 10 ** max(1, len(str(middle)) - 2)
-    return f"about {round(middle / size) * size:,} to go"
+    return language.say("progress_to_go", n=round(middle / size) * size)

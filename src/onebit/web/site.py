@@ -10,7 +10,7 @@ from pathlib import Path
 from onebit.errors import OnebitError
 from onebit.store.store import Entry, Store
 from onebit.web.access import Access
-from onebit.web.constants import KEEP_EVERY
+from onebit.web.constants import KEEP_EVERY, REHEARSE_EVERY
 from onebit.web.folders import Folders
 from onebit.web.limits import Failures, Pace
 from onebit.web.room import Room
@@ -104,6 +104,14 @@ class Site:
                 # Whoever needs the study is told what is wrong.
                 with contextlib.suppress(OnebitError):
                     room.study.keep_lock()
+
+    def keep_forecasts(self) -> None:
+        """Rehearse what is open, one study after the other, until the site is closed; nobody waits for it."""
+        while not self._closed.wait(REHEARSE_EVERY):
+            for room in list(self._rooms.values()):
+                # A study without a forecast goes on without one.
+                with contextlib.suppress(OnebitError):
+                    room.rehearse(self.workroom)
 
     def link_url(self, kind: str, token: str) -> str:
         return f"{self.public_url}/{'o' if kind == 'owner' else 'r'}/{token}"

@@ -6,33 +6,53 @@ from typing import Any
 
 from onebit.store.store import Store
 from onebit.study import creation
+from onebit.study.constants import PATIENCE
 from onebit.study.foresight import foresee
-from onebit.tables.formats import columns_of
+from onebit.study.opening import read_whole
+from onebit.tables.long import usual
+from onebit.tables.opening import is_npz, open_source
 from onebit.web.chosen import about_table, file_of, read_choice
 from onebit.web.folders import Folders
 
 
-def columns(storage: str, folders: Folders, body: dict[str, Any]) -> dict[str, list[str]]:
-    """The columns of a table, and those that are no model's."""
+def columns(storage: str, folders: Folders, body: dict[str, Any]) -> dict[str, Any]:
+    """The columns of a table, and what is known of them; an NPZ has none."""
     file = file_of(folders, body)
     with about_table(file, "path" if "path" in body else "upload"):
-        names, of_no_model = columns_of(file)
-    return {"columns": list(names), "of_no_model": list(of_no_model)}
+        source = None if is_npz(file) else open_source(file)
+    if source is None:
+        return {"columns": [], "of_no_model": [], "long": None, "notes": []}
+    names = source.columns.names
+    return {
+        "columns": list(names),
+        "of_no_model": [name for name in names if name in source.of_no_model],
+        "long": None if source.free else usual(names),
+        "notes": list(source.notes),
+    }
 
 
 def plan(storage: str, folders: Folders, body: dict[str, Any]) -> dict[str, Any]:
     """How many answers a study would take."""
     chosen = read_choice(folders, body)
-    seen = foresee(chosen.spec, chosen.table)
+    needed = foresee(chosen.spec, chosen.table, PATIENCE)
+    answers, seconds = [needed.low, needed.middle, needed.high], chosen.spec.seconds_per_answer
     return {
         "models": getattr(chosen.table, "n_models", 0),
         "items": chosen.table.n_items,
         "labels": len(chosen.labels),
-        "answers": [seen.low, seen.high],
-        "hours": list(seen.hours),
-        "at_least": seen.at_least,
-        "seconds_per_answer": seen.seconds_per_answer,
+        "answers": answers,
+        "hours": [n * seconds / 3600 for n in answers],
+        "at_least": needed.at_least,
+        "seconds_per_answer": seconds,
+        "notes": list(getattr(chosen.table, "notes", ())),
     }
+
+
+def rehearse(storage: str, folders: Folders, body: dict[str, Any]) -> Any:
+    """What the forecasts of a study rest on; its log is not replayed for that."""
+    with Store(storage) as store:
+        _, kind = read_whole(store, store.entry(body["study"]))
+    return kind.rehearse(PATIENCE)
 
 
 def create(storage: str, folders: Folders, body: dict[str, Any]) -> int:

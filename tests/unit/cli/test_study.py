@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import sqlite3
 import subprocess
 import sys
 import time
@@ -14,7 +15,7 @@ import pytest
 from tests.unit.study.runs import PREDICTIONS, TRUTH
 from typer.testing import CliRunner, Result
 
-from onebit.cli.study import app
+from onebit.cli.main import app
 from onebit.errors import InvalidInputError
 from onebit.records import Answer
 from onebit.study.opening import load_study
@@ -38,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(*arguments: str, fails: bool = False) -> Result:
-    result = runner.invoke(app, list(arguments), catch_exceptions=False)
+    result = runner.invoke(app, ["study", *arguments], catch_exceptions=False)
     assert (result.exit_code != 0) == fails, result.output
     return result
 
@@ -74,11 +75,31 @@ def test_from_creation_to_deletion(folder: Path) -> None:
     run("export", "s", str(folder / "log.parquet"), "--log")
     run("backup", str(folder / "copy.db"))
     assert "s" in run("list", "--storage", f"sqlite:///{folder}/copy.db").stdout
-    kept = runner.invoke(app, ["delete", "s"], input="n\n")
+    kept = runner.invoke(app, ["study", "delete", "s"], input="n\n")
     assert kept.exit_code == 1
     assert "s was kept." in kept.stderr
     assert "events are deleted." in run("delete", "s", "--yes").stderr
     assert json.loads(run("list", "--json").stdout) == {"studies": []}
+
+
+def test_a_store_is_checked_repaired_and_backed_up_with_a_number_to_keep(folder: Path) -> None:
+    create(folder, "--eps", "0.1")
+    answer(10)
+    assert "events, digest" in run("check").stdout
+    (folder / "backups").mkdir()
+    assert "give --keep" in str(runner.invoke(app, ["study", "backup", str(folder / "backups")]).exception)
+    assert "1 study is in" in run("backup", str(folder / "backups"), "--keep", "2").stderr
+    (kept,) = (folder / "backups").iterdir()
+    with sqlite3.connect(folder / "studies.db") as connection:
+        connection.execute("DELETE FROM events WHERE seq = 8")
+    connection.close()
+    found = run("check", "--json", fails=True)
+    assert "event 8 is missing" in json.loads(found.stdout)["studies"][0]["problem"]
+    assert "onebit study repair" in found.stderr
+    assert "s: 8 of " in run("repair", str(folder / "new.db")).stdout
+    whole = run("repair", str(folder / "whole.db"), "--backup", str(kept)).stdout
+    assert "lost" not in whole
+    assert run("check", "--storage", f"sqlite:///{folder}/whole.db").exit_code == 0
 
 
 def test_a_study_says_what_raters_see(folder: Path) -> None:

@@ -429,4 +429,5 @@ def test_a_gap_that_the_pool_has_no_room_for_is_impossible() -> None:
     wealth.add(np.array([2]), np.zeros((2, 1), dtype=np.bool_))
     assert wealth.log_wealth(0, 0.6)[1] == np.inf
     assert wealth.log_wealth(0, 0.5)[1] < np.inf
-    assert wealth.n_differ(0).tolist() == [0, 5]
+    assert np.isinf(wealth.course(0, 0.6)[:, 1]).tolist() == [False, True]
+    assert wealth.n_differ(0).tolist() == [0, 8]

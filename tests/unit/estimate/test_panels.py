@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from tests.panels import Ints, Verdicts, random_panel, wealth_on_pool, wealth_on_stream
 
 from onebit.estimate.betting import CAP, PoolWealth
-from onebit.estimate.panels import UNKNOWN, PanelWealth
+from onebit.estimate.panels import PanelWealth
+from onebit.estimate.shares import UNKNOWN
 
 seeds = st.integers(0, 10**6)
 thresholds = st.sampled_from([0.0, 0.01, 0.1, 0.3, 1.0])

@@ -131,6 +131,18 @@ def test_an_end_that_was_cut_off_is_noticed(tmp_path: Path, measured: Callable[[
     measured(f"ends of a write-ahead log cut off: {n_noticed} of {N_CUTS} noticed")
 
 
+def test_a_note_that_was_half_written_locks_nobody_out(store_file: Path) -> None:
+    """The number of the new line and the digest of the old one: such a study could not be opened any more."""
+    beside = store_file.with_name("studies.db.lock-1")
+    with load_study("s", storage=f"sqlite:///{store_file}") as study:
+        old = beside.read_bytes()
+        answered(study, 1)
+        new = beside.read_bytes()
+    n_digits = new.index(b" ")
+    beside.write_bytes(new[:n_digits] + old[n_digits:])
+    load_study("s", storage=f"sqlite:///{store_file}").close()
+
+
 def test_an_older_backup_that_was_put_there_is_told_how_to_be_opened(store_file: Path, tmp_path: Path) -> None:
     kept = tmp_path / "kept.db"
     backup(f"sqlite:///{store_file}", str(kept))

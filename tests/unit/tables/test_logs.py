@@ -36,7 +36,7 @@ def test_inspect() -> None:
     assert told["mockllm/careful"] == ["0", "2", "5"] * 2
     assert told["mockllm/hasty"] == ["1", "3", "4"] * 2
     assert told["score_mockllm/careful"] == [1.0, 1.0, 0.0] * 2
-    assert source.notes == ("3 rows are repeats (epochs) of an item; each counts as an item of its own",)
+    assert source.notes == ("repeats (epochs) of an item count as items of their own: 3",)
     table = read_table(source, truth="target")
     assert table.models == ("mockllm/careful", "mockllm/hasty")
     assert table.shown(0) == {"input": "What is 0 + 0?"}
@@ -48,7 +48,7 @@ def test_items_that_not_every_model_was_given_are_left_out_and_told() -> None:
     table = read_table(paths, show=["input", "target"])
     assert table.n_items == 4
     assert table.shown(3) == {"input": "What is 1 + 1?", "target": "2"}
-    assert table.notes[0] == "2 items were not given to every model and are left out: 'mockllm/third' lacks 2"
+    assert table.notes[0] == "items that were not given to every model are left out: 2 ('mockllm/third' lacks 2)"
 
 
 def test_promptfoo() -> None:
@@ -145,7 +145,7 @@ def test_half_a_character_is_a_question_mark() -> None:
 def test_targets_that_differ_are_told() -> None:
     source = matched([log("a", sample("m", target="x"), sample("n", target="y"))])
     assert outputs(source)["target"] == ["x"]
-    assert source.notes == ("1 items have different targets in different samples; the first is used",)
+    assert source.notes == ("of targets that differ between samples of an item the first is used: 1",)
 
 
 def test_the_same_id_with_another_input_is_another_item() -> None:

@@ -34,9 +34,17 @@ def test_columns_are_found_by_their_usual_names(tmp_path: Path) -> None:
     assert set(table.notes) == {
         "the column 'score' differs between models of one item, and is not used",
         "the column 'note' differs between models of one item, and is not used",
-        "1 items do not have every model and are left out",
-        "raters do not see 'topic'; name with --show what they need",
+        "items that do not have every model are left out: 1",
+        "raters do not see 'topic', unless it is named as shown (--show)",
     }
+
+
+def test_what_is_named_is_not_told_as_unseen(tmp_path: Path) -> None:
+    rows = "".join(f"{i},{model},yes,yes,a\n" for i in range(3) for model in "mn")
+    path = written(tmp_path, f"id,model,output,right,topic\n{rows}")
+    assert read_table(path, long=Long(), truth="right", show=["topic"]).notes == ()
+    (note,) = read_table(path, long=Long(), truth="right").notes
+    assert note == "raters do not see 'topic', unless it is named as shown (--show)"
 
 
 def test_columns_are_named_and_numbers_are_scores(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def test_from_an_upload_to_a_study(served: Served, tmp_path: Path) -> None:
     body = {"upload": told["upload"], "id": "id", "show": ["text"], "eps": 0.1, "protocol": "follow-up"}
     plan = served.post("plan", served.owner, **body).json()
     assert (plan["models"], plan["items"], plan["labels"]) == (8, 300, 5)
-    assert 0 < plan["answers"][0] <= plan["answers"][1] <= 5 * 300
+    assert 0 < plan["answers"][0] <= plan["answers"][1] <= plan["answers"][2] <= 5 * 300
     assert plan["hours"][1] == pytest.approx(plan["answers"][1] * plan["seconds_per_answer"] / 3600)
     made = served.post("studies", served.owner, name="second", instructions="Look.", **body).json()
     token = served.site.access.make("rater", made["study"], "ann")[1]
@@ -42,6 +42,34 @@ def test_a_log_says_which_columns_are_no_models(served: Served, tmp_path: Path) 
     told = served.post("columns", served.owner, path="log.jsonl").json()
     assert set(told["columns"]) - set(told["of_no_model"]) == {"mock/careful", "mock/hasty"}
     assert served.post("columns", served.owner, path="table.csv").json()["of_no_model"] == []
+
+
+def test_a_long_table_is_known_by_its_columns_and_what_is_left_out_is_told(served: Served) -> None:
+    rows = "".join(f"{i},what is {i}?,{model},{i % 2 or model}\n" for i in range(30) for model in ("a", "b"))
+    told = upload(served, f"id,question,model,answer\n{rows}30,lone?,a,0\n".encode(), "long.csv").json()
+    assert told["long"] == {"item": "id", "model": "model", "output": "answer"}
+    body = {"upload": told["upload"], "long": True, "eps": 0.1, "protocol": "one-shot"}
+    plan = served.post("plan", served.owner, **body).json()
+    assert (plan["models"], plan["items"], plan["labels"]) == (2, 30, 3)
+    assert plan["notes"] == ["items that do not have every model are left out: 1"]
+    made = served.post("studies", served.owner, name="long", **body, model="model", output="answer").json()
+    with load_study("long", storage=served.site.storage, read_only=True) as study:
+        assert study.about.models == ("a", "b")
+        assert study.item(3).shown == {"question": "what is 3?"}
+    assert made["study"] == 2
+    refused = served.post("plan", served.owner, **body, output="said").json()
+    assert (refused["field"], refused["error"][:25]) == ("output", "there is no column 'said'")
+    assert upload(served, b"id,a,b\n1,x,y\n").json()["long"] is None
+
+
+def test_what_a_log_leaves_out_is_told_when_it_is_read(served: Served, tmp_path: Path) -> None:
+    log = Path(__file__).parents[2] / "fixtures" / "logs" / "every_eval_ever.jsonl"
+    *kept, _ = log.read_text().splitlines()
+    (tmp_path / "log.jsonl").write_text("\n".join(kept))
+    told = served.post("columns", served.owner, path="log.jsonl").json()
+    assert told["notes"] == ["items that were not given to every model are left out: 1 ('mock/hasty' lacks 1)"]
+    plan = served.post("plan", served.owner, path="log.jsonl", eps=0.3, protocol="panel").json()
+    assert plan["notes"][0] == told["notes"][0]
 
 
 def test_a_judge_is_named_by_its_columns_and_no_file_is_read_for_it(served: Served, tmp_path: Path) -> None:
@@ -74,7 +102,7 @@ def test_a_study_that_trains_a_classifier(served: Served) -> None:
         "target": 0.9,
     }
     plan = served.post("plan", served.owner, **body).json()
-    assert (plan["models"], plan["items"], plan["labels"], plan["answers"]) == (0, 50, 5, [100, 100])
+    assert (plan["models"], plan["items"], plan["labels"], plan["answers"]) == (0, 50, 5, [100, 100, 100])
     made = served.post("studies", served.owner, name="second", **body).json()
     with load_study("second", storage=served.site.storage, read_only=True) as study:
         assert study.created.kind == "training"

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from tests.unit.web.served import LABELS, TRUTH, Served, right_answer, serve_stored
 
@@ -209,3 +211,31 @@ def test_every_output_of_a_panel_is_a_text_to_read(serving: Serving) -> None:
     assert len({question["item"]["id"] for question in questions}) < len(questions)
     assert all(question["label"]["is_text"] for question in questions)
     assert all(question["label"]["html"].startswith("<p>") for question in questions)
+
+
+def test_a_client_that_leaves_before_its_body_came_is_no_fault_of_the_server(served: Served) -> None:
+    came: Any = [{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}]
+    sent: list[Any] = []
+
+    async def receive() -> Any:
+        return came.pop(0)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    headers = [(b"host", b"127.0.0.1"), (b"authorization", f"Bearer {served.ann}".encode())]
+    scope = {"type": "http", "method": "POST", "path": "/api/v1/ask", "query_string": b"", "headers": headers}
+    app: Any = served.client.app
+    asyncio.run(app({**scope, "client": ("127.0.0.1", 1), "root_path": ""}, receive, send))
+    assert sent[0]["status"] == 400
+
+
+def test_an_error_says_whether_it_is_of_use_to_send_it_again(served: Served) -> None:
+    (question,) = served.ask(served.ann)
+    assert served.tell(served.ann, question, "yes").status_code == 200
+    again = served.tell(served.ann, question, "no")
+    assert (again.status_code, again.json()["refused"]) == (409, True)
+    assert served.tell(served.bob, {"question": 10**6}, "no").json()["refused"]
+    for response in (served.post("ask", "wrong"), served.post("ask", served.owner), served.get("nothing", served.ann)):
+        assert response.status_code in (401, 403, 404)
+        assert "refused" not in response.json()

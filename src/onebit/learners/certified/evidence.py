@@ -8,16 +8,19 @@ wealth.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 
 import numpy as np
 
 from onebit.estimate.betting import IndependentWealth, PoolWealth, Wealth
+from onebit.estimate.shares import Intervals
+from onebit.estimate.weighted_shares import WeightedEpoch, WeightedRounds
 from onebit.hypotheses.finite import FiniteClass
 from onebit.learners.certified import constants
 from onebit.learners.certified.epoch import Drawn, Epoch, exact_rounds
 from onebit.learners.certified.outputs import Floats, Ints, Predictions, contested
+from onebit.learners.certified.sightings import Sightings, Skips, label_verdicts
 from onebit.learners.items import ItemSource
 
 
@@ -39,6 +42,28 @@ class Evidence(ABC):
     @abstractmethod
     def moments(self, leader: int) -> tuple[Floats, Floats]:
         """The sums of D against ``leader`` over all rounds, and of its square; each of shape (N,). For forecasts."""
+
+    @abstractmethod
+    def course(self, leader: int, c: float, n_rounds: Sequence[int]) -> Floats:
+        """The log-wealth against ``leader`` after each epoch, which had so many rounds in all; (n_epochs, N)."""
+
+    @abstractmethod
+    def shares(self, failure: float) -> Intervals:
+        """How often each is accepted on the items that count; each holds at any time but with this probability."""
+
+    @abstractmethod
+    def differences(self, leader: int, failure: float) -> Intervals:
+        """By how much each is accepted more often than ``leader``, of all items; each as above."""
+
+    @property
+    @abstractmethod
+    def n_counted(self) -> int | None:
+        """How many items of the pool count for ``shares``; None of a stream."""
+
+    @property
+    @abstractmethod
+    def all_count(self) -> bool:
+        """Whether ``shares`` are of all items; else of those on which hypotheses differ."""
 
     def n_left(self, survivors: Ints) -> int | None:
         """How many items are left to draw from, where each is drawn once; at 0 all differences are known exactly."""
@@ -64,7 +89,7 @@ class DrawnEvidence(Evidence):
 class IndependentEvidence(DrawnEvidence):
     """Independent draws from a stream, or with replacement from a pool on which hypotheses say ``pool_said``.
 
-    ``slack`` and ``usual_bet`` are those of the wealth.
+    ``slack`` and ``usual_bet`` are those of the wealth. ``passive``: the label is asked for where all agree, too.
     """
 
     def __init__(
@@ -74,10 +99,15 @@ class IndependentEvidence(DrawnEvidence):
         rows: Ints,
         pool_said: Predictions | None,
         slack: Callable[[int], Floats] | None = None,
+        passive: bool = False,
         usual_bet: float | None = None,
     ) -> None:
         self._hypotheses, self._items, self._rows, self._pool_said = hypotheses, items, rows, pool_said
+        self._passive = passive
         self._wealth = IndependentWealth(rows.size, slack, usual_bet)
+        #: What one-shot rounds show about single hypotheses, and what exact ones do.
+        self._weighted: list[WeightedEpoch] = []
+        self._sightings = Sightings(rows.size, None, passive)
         self.wealth = self._wealth
         self.score = np.zeros(rows.size)
         self._n_looked_at = 0
@@ -115,16 +145,45 @@ class IndependentEvidence(DrawnEvidence):
 
     def add(self, epoch: Epoch, survivors: Ints) -> None:
         outcome = epoch.settled_prefix()
+        said = epoch.drawn.said[:, : outcome.size]
         if epoch.one_shot is None:
             rounds = exact_rounds(epoch.drawn, survivors, outcome)
+            known = np.full(said.shape, self._passive)
+            known[survivors] |= contested(said[survivors])
+            self._sightings.add(said, label_verdicts(said, outcome, known))
         else:
             rounds = epoch.one_shot.rounds(outcome, self._rows.size)
+            n_contested = int(contested(said).sum())
+            n_skipped, n_agreed = n_contested - rounds.z.size, outcome.size - n_contested
+            self._weighted.append(WeightedEpoch(rounds, survivors, n_skipped, n_agreed))
         self._wealth.add(rounds)
         self.score += rounds.estimates().sum(axis=0)
+
+    def course(self, leader: int, c: float, n_rounds: Sequence[int]) -> Floats:
+        return self._wealth.course(leader, c)
+
+    def shares(self, failure: float) -> Intervals:
+        if self._weighted:
+            return WeightedRounds(self._weighted, self._rows.size).shares(failure)
+        return self._sightings.shares(failure)
+
+    def differences(self, leader: int, failure: float) -> Intervals:
+        if self._weighted:
+            return WeightedRounds(self._weighted, self._rows.size).differences(leader, failure)
+        return self._sightings.differences(leader, failure)
+
+    @property
+    def n_counted(self) -> int | None:
+        return None if self._pool_said is None else int(contested(self._pool_said).sum())
+
+    @property
+    def all_count(self) -> bool:
+        return self._passive or (self._pool_said is not None and self.n_counted == self._pool_said.shape[1])
 
     def frozen(self) -> Evidence:
         same = copy(self)
         same._wealth = same.wealth = self._wealth.frozen()
+        same._weighted, same._sightings = self._weighted.copy(), copy(self._sightings)
         same.score = self.score.copy()
         return same
 
@@ -135,11 +194,14 @@ class IndependentEvidence(DrawnEvidence):
 class PoolEvidence(DrawnEvidence):
     """Items of a pool, on which hypotheses say ``said`` (N, n), without replacement and seen exactly.
 
-    Only items on which survivors differ are drawn, unless ``passive``. ``usual_bet`` is that of the wealth.
+    Only items on which survivors differ are drawn, unless ``passive``. ``seed`` is that of the run, ``usual_bet``
+    that of the wealth.
     """
 
-    def __init__(self, said: Predictions, passive: bool, usual_bet: float | None = None) -> None:
+    def __init__(self, said: Predictions, passive: bool, seed: int, usual_bet: float | None = None) -> None:
         self._said = said
+        self._sightings = Sightings(said.shape[0], said, passive)
+        self._skips = Skips(self._sightings.n_counted or 0, seed)
         self._passive = passive
         self._undrawn = np.ones(said.shape[1], dtype=np.bool_)
         self._wealth = PoolWealth(said, usual_bet)
@@ -169,10 +231,32 @@ class PoolEvidence(DrawnEvidence):
         self._undrawn[items] = False
         self._wealth.add(items, right)
         self.score += right.sum(axis=1)
+        known = np.full(said.shape, self._passive)
+        known[survivors] = True
+        skipped = self._skips.before(items.size, epoch.drawn.n_left)
+        self._sightings.add(said, label_verdicts(said, label, known), skipped)
+
+    def course(self, leader: int, c: float, n_rounds: Sequence[int]) -> Floats:
+        return self._wealth.course(leader, c)
+
+    def shares(self, failure: float) -> Intervals:
+        return self._sightings.shares(failure)
+
+    def differences(self, leader: int, failure: float) -> Intervals:
+        return self._sightings.differences(leader, failure)
+
+    @property
+    def n_counted(self) -> int | None:
+        return self._sightings.n_counted
+
+    @property
+    def all_count(self) -> bool:
+        return self.n_counted == int(self._said.shape[1])
 
     def frozen(self) -> Evidence:
         same = copy(self)
         same._wealth = same.wealth = self._wealth.frozen()
+        same._sightings = copy(self._sightings)
         same.score = self.score.copy()
         same._undrawn = self._undrawn.copy()
         return same

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 
 import numpy as np
 
-from onebit.estimate.panels import UNKNOWN, JudgeScores, PanelWealth
+from onebit.estimate.panels import JudgeScores, PanelWealth, Verdicts
+from onebit.estimate.shares import UNKNOWN, Intervals, differences_of, shares_of
 from onebit.learners.certified.evidence import Evidence
 from onebit.learners.certified.outputs import Floats, Ints, Predictions, contested
 
@@ -21,6 +23,9 @@ class PanelEvidence(Evidence):
     def __init__(self, said: Predictions, is_pool: bool, judge: JudgeScores | None = None) -> None:
         self._said, self._is_pool, self._judge = said, is_pool, judge
         self._verdict = np.where(said < 0, 0, UNKNOWN).astype(np.int8)
+        #: After how many updates each verdict was given.
+        self._given_after = np.zeros(said.shape, dtype=np.int32)
+        self._n_updates = 0
         #: On how many items of the pool each hypothesis differs from a leader, of each leader so far.
         self._n_differ: dict[int, Ints] = {}
         self.n_drawn = 0
@@ -41,6 +46,7 @@ class PanelEvidence(Evidence):
         """More items of a stream, (N, k)."""
         self._said = np.concatenate([self._said, said], axis=1)
         self._verdict = np.concatenate([self._verdict, np.where(said < 0, 0, UNKNOWN).astype(np.int8)], axis=1)
+        self._given_after = np.concatenate([self._given_after, np.zeros(said.shape, dtype=np.int32)], axis=1)
 
     def places_until(self, n_contested: int, contenders: Ints) -> int:
         """How many items come next until the contenders differ on so many of them; all that are left if they do not."""
@@ -62,11 +68,13 @@ class PanelEvidence(Evidence):
 
     def judge(self, place: int, label: int, accepted: bool) -> None:
         """Raters accept this output of an item, or do not."""
-        self._verdict[self._said[:, place] == label, place] = accepted
+        who = self._said[:, place] == label
+        self._verdict[who, place], self._given_after[who, place] = accepted, self._n_updates
 
     def update(self, n_drawn: int, leader: int) -> None:
         """So many items count from now on. Those who can be compared with ``leader`` on all of them have a score."""
         self.n_drawn = n_drawn
+        self._n_updates += 1
         self._update_wealth()
         ahead, _, is_known = self._wealth.differences(leader)
         self.score = np.where(is_known, ahead + self._foretold(leader), -np.inf)
@@ -86,10 +94,20 @@ class PanelEvidence(Evidence):
         return added
 
     def _update_wealth(self) -> None:
-        n = self.n_drawn
+        self.wealth = self._wealth = self._wealth_of(self.n_drawn, self._verdict)
+
+    def _wealth_of(self, n: int, verdict: Verdicts) -> PanelWealth:
+        """The wealth of the first n items."""
         n_items = self._said.shape[1] if self._is_pool else None
-        self._wealth = PanelWealth(self._said[:, :n], self._verdict[:, :n], n_items, self._differ_from, self._judge)
-        self.wealth = self._wealth
+        return PanelWealth(self._said[:, :n], verdict[:, :n], n_items, self._differ_from, self._judge)
+
+    def course(self, leader: int, c: float, n_rounds: Sequence[int]) -> Floats:
+        course = np.empty((len(n_rounds), self.score.size))
+        for update, n in enumerate(n_rounds):
+            # Who was judged later on what it had missed was not known then.
+            verdict = np.where(self._given_after[:, :n] <= update, self._verdict[:, :n], UNKNOWN).astype(np.int8)
+            course[update] = self._wealth_of(n, verdict).log_wealth(leader, c)
+        return course
 
     def look(self) -> Predictions:
         # Texts agree by chance at most: no vote.
@@ -98,12 +116,31 @@ class PanelEvidence(Evidence):
     def frozen(self) -> PanelEvidence:
         same = copy(self)
         same._said, same._verdict, same.score = self._said.copy(), self._verdict.copy(), self.score.copy()
+        same._given_after = self._given_after.copy()
         same._update_wealth()
         return same
 
     def moments(self, leader: int) -> tuple[Floats, Floats]:
         total, squares, _ = self._wealth.differences(leader)
         return total, squares
+
+    def shares(self, failure: float) -> Intervals:
+        said, verdict = self._said[:, : self.n_drawn], self._verdict[:, : self.n_drawn]
+        return shares_of(said, verdict, contested(said), self.n_counted, failure)
+
+    def differences(self, leader: int, failure: float) -> Intervals:
+        said, verdict = self._said[:, : self.n_drawn], self._verdict[:, : self.n_drawn]
+        if not self._is_pool:
+            return differences_of(said, verdict, leader, None, None, failure)
+        return differences_of(said, verdict, leader, self._differ_from(leader), self.n_seen, failure)
+
+    @property
+    def n_counted(self) -> int | None:
+        return int(contested(self._said).sum()) if self._is_pool else None
+
+    @property
+    def all_count(self) -> bool:
+        return self.n_counted == self.n_seen
 
     def n_left(self, survivors: Ints) -> int | None:
         if not self._is_pool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,7 +21,7 @@ from onebit.kernels.distinct import distinct_rows
 from onebit.learners.certified.asking import Asking
 from onebit.learners.certified.forecast import Forecast, forecast
 from onebit.learners.certified.outputs import Predictions
-from onebit.learners.certified.standing import Standing
+from onebit.learners.certified.standing import Accuracies, Approach, Standing
 from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.contract import Learner
 from onebit.learners.items import ItemSource, Pool
@@ -166,8 +167,20 @@ class CertifiedRun(Learner[CertifiedResult]):
             survivors=tuple(self._first[standing.survivors].tolist()),
             ahead_at_most=tuple(ahead.tolist()),
             forecast=foreseen[1],
+            measure=None if standing.is_suspended else partial(self._measured, standing, float(ahead.max())),
+            approach=None if standing.is_suspended else partial(self._approach, standing, closings),
             **counts,
         )
+
+    def _approach(self, standing: Standing, closings: tuple[Closing, ...]) -> Approach:
+        found = standing.approach(closings, lambda name: int(np.searchsorted(self._first, name)))
+        return replace(found, closest=None if found.closest is None else int(self._first[found.closest]))
+
+    def _measured(self, standing: Standing, certified_eps: float) -> Accuracies:
+        """The intervals of all models; nobody is ahead of the leader by more than the certificate says."""
+        found = standing.accuracies(self._setting.delta)
+        shares, ahead = found.shares.of(self._which), found.ahead.of(self._which).at_most(certified_eps)
+        return replace(found, shares=shares, ahead=ahead)
 
     def _allowance(self, asking: Asking) -> int:
         budget = self._setting.budget

@@ -6,16 +6,18 @@ Everything here follows from the evidence by docs/certificate.md, steps 4 to 6.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
 
 import numpy as np
 
-from onebit.estimate.delta import failure_per_leader
+from onebit.estimate.delta import failure_per_difference, failure_per_leader, failure_per_share
+from onebit.estimate.shares import Intervals
 from onebit.learners.certified import constants
 from onebit.learners.certified.evidence import Evidence
 from onebit.learners.certified.outputs import Bools, Floats, Ints, agreement
+from onebit.records import Closing
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +30,33 @@ class Known:
 
     score: Floats
     ahead: Callable[[int], Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class Accuracies:
+    """How often every hypothesis is accepted, and by how much more often than the leader; each of shape (N,).
+
+    The ``shares`` are of the items on which hypotheses differ, ``n_counted`` where there is a pool of them; of all
+    items if ``all_count``. The ``ahead`` of a hypothesis is of all items.
+    """
+
+    shares: Intervals
+    ahead: Intervals
+    all_count: bool
+    n_counted: int | None
+
+
+@dataclass(frozen=True)
+class Approach:
+    """How far a run is from its end: the evidence about the rival of the present leader that is the furthest from it.
+
+    ``evidence`` has, for each closing, the share of what is needed to rule out that this rival is ahead by more than
+    eps; the run ends when it is 1 for all rivals that may be the best. ``closest`` is that rival now, None if there is
+    none.
+    """
+
+    evidence: tuple[float, ...]
+    closest: int | None
 
 
 class Standing:
@@ -59,6 +88,7 @@ class Standing:
         self._ladder = [*(eps * constants.EPS_STEP**k for k in range(n_steps)), 1.0]
         self._place = n_steps
         self._ahead: Floats | None = None
+        self._accuracies: Accuracies | None = None
         self._frozen: Standing | None = None
 
     def frozen(self) -> Standing:
@@ -87,7 +117,7 @@ class Standing:
 
     def update(self, known: Known | None) -> None:
         """Draw all conclusions from the evidence, and from what is ``known``."""
-        self._ahead = self._frozen = None
+        self._ahead = self._frozen = self._accuracies = None
         self._known = known
         score = self._evidence.score if known is None else known.score
         self.leader = int(self.survivors[np.argmax(score[self.survivors])])
@@ -100,7 +130,7 @@ class Standing:
 
     def suspend(self) -> None:
         """What the evidence rests on is refuted: nothing is shown, and anybody may be the best."""
-        self._ahead = self._frozen = self._known = None
+        self._ahead = self._frozen = self._known = self._accuracies = None
         self.is_suspended, self.is_exact = True, False
         self.survivors = np.arange(self.threshold.size)
         self._place = len(self._ladder) - 1
@@ -128,6 +158,19 @@ class Standing:
     def log_wealth(self, c: float, keep: bool = False) -> Floats:
         """Of every hypothesis against the leader, at a gap c in accuracy."""
         return self._evidence.wealth.log_wealth(self.leader, self._transfer * c, keep)
+
+    def approach(self, closings: Sequence[Closing], row_of: Callable[[int], int]) -> Approach:
+        """How far the evidence was after each closing; ``row_of`` is the row of a name."""
+        course = self._evidence.course(self.leader, self._transfer * self._eps, [each.n_rounds for each in closings])
+        share = (course / self.threshold[self.leader]).clip(0, 1)
+        closest, evidence = None, []
+        for closing, of_all in zip(closings, share, strict=True):
+            rivals = [row for row in map(row_of, closing.survivors) if row != self.leader]
+            closest = min(rivals, key=lambda row: float(of_all[row])) if rivals else None
+            evidence.append(1.0 if closest is None else float(of_all[closest]))
+        if evidence and self.is_shown:
+            evidence[-1] = 1.0
+        return Approach(tuple(evidence), closest)
 
     def moments(self) -> tuple[Floats, Floats]:
         """The sums of D against the leader over all rounds, and of its square; each of shape (N,)."""
@@ -162,6 +205,21 @@ class Standing:
         if self._ahead is None:
             self._ahead = self._exact_bounds() if self.is_exact else self._bounds_by_wealth()
         return self._ahead
+
+    def accuracies(self, delta: float) -> Accuracies:
+        """Intervals that all hold together, at every moment of the run, with probability at least 1 - ``delta``.
+
+        Not part of the certificate: they have a delta of their own. Worked out once after each update.
+        """
+        if self._accuracies is None:
+            n, evidence = self.threshold.size, self._evidence
+            self._accuracies = Accuracies(
+                evidence.shares(failure_per_share(n, delta)),
+                evidence.differences(self.leader, failure_per_difference(n, delta)),
+                evidence.all_count,
+                evidence.n_counted,
+            )
+        return self._accuracies
 
     def _bounds_by_wealth(self) -> Floats:
         bound = np.full(self.survivors.size, self.certified_eps)

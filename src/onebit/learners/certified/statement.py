@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from onebit.learners.certified.forecast import Forecast
+from onebit.learners.certified.standing import Accuracies, Approach
 from onebit.learners.contract import BoundedResult
 
 
@@ -18,6 +20,10 @@ class CertifiedResult(BoundedResult):
     still needed, None while too little is known. Of ``n_rounds`` examples drawn all survivors agreed on
     ``n_free_rounds``; ``n_answers`` were given by the rater. In follow-up, ``n_checks`` rounds asked one more label to
     test what the protocol assumes, and ``n_contradicted`` of these contradicted it.
+
+    ``measure`` says how often every model is accepted, in intervals with a delta of their own: they all hold together,
+    at every moment, with probability at least 1 - delta. ``approach`` says how far the run is from its end. Both are
+    called when somebody looks, as they may take a second; None where nothing can be said.
     """
 
     eps: float
@@ -31,3 +37,5 @@ class CertifiedResult(BoundedResult):
     n_cant_tell: int
     n_checks: int
     n_contradicted: int
+    measure: Callable[[], Accuracies] | None = None
+    approach: Callable[[], Approach] | None = None

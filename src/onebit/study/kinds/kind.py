@@ -117,6 +117,8 @@ class Kind(ABC):
     name: str
     #: Whether what raters said of each output is told besides.
     needs_verdicts: bool = False
+    #: Whether how many answers are needed can be forecast from what ``rehearse`` gives, by ``foresee``.
+    can_rehearse: bool = False
     learner: Learner[Any]
 
     def __init__(self, study: str, created: Created, about: About, truth: NDArray[np.int64] | None) -> None:
@@ -146,9 +148,35 @@ class Kind(ABC):
     def board(self, status: Any, result: Any, seen: Seen) -> Board:
         """What the dashboard shows, from ``status`` as this kind gives it."""
 
-    def pace(self, n_answers: int) -> str | None:
-        """How far the study is, for raters, where that is known without a forecast."""
+    @property
+    @abstractmethod
+    def rehearsal_key(self) -> tuple[object, ...]:
+        """What decides which code a study runs; two with the same key need one rehearsal."""
+
+    @abstractmethod
+    def rehearsal(self) -> tuple[Learner[Any], Rater]:
+        """A small learner that does all that this one will, and who answers it."""
+
+    @property
+    def most_answers(self) -> int | None:
+        """How many answers the study takes at most, where it has no aim that a forecast could be about."""
         return None
+
+    def rehearse(self, seconds: float) -> Any:
+        """What a forecast of how many answers are needed rests on, as JSON; it takes so many seconds at most.
+
+        It looks at the table alone, so it can be made in another process, before or while raters answer.
+        InvalidInputError if this kind has no forecasts.
+        """
+        raise InvalidInputError(
+            f"the study {self.study!r} takes its budget; only the selection of a model is rehearsed"
+        )
+
+    def foresee(self, rehearsed: Any) -> None:
+        """Tell forecasts from now on, by what ``rehearse`` of the same kind gave."""
+        raise InvalidInputError(
+            f"the study {self.study!r} takes its budget; only the selection of a model is rehearsed"
+        )
 
     def report(self, result: Any, seen: Seen) -> Report:
         """The report; InvalidInputError if this kind has none."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import zipfile
+import zlib
 from pathlib import Path
 
 import pyarrow as pa
@@ -36,7 +37,7 @@ class Zip:
         info = self._file.getinfo(name)
         try:
             return self._read_zstandard(info) if info.compress_type == ZSTANDARD else self._file.read(name)
-        except (zipfile.BadZipFile, NotImplementedError, OSError, struct.error, pa.ArrowException) as error:
+        except (zipfile.BadZipFile, RuntimeError, zlib.error, OSError, struct.error, pa.ArrowException) as error:
             raise self._damaged(error) from None
 
     def _read_zstandard(self, info: zipfile.ZipInfo) -> bytes:

@@ -1,8 +1,9 @@
 // The outputs that are judged: one long text, or all of an item's outputs below each other, each with its own answers.
 
 import { make, textOf } from "./item.js";
+import { say } from "./words.js";
 
-const ANSWERS = { no: "No", "can't tell": "Can’t tell", yes: "Yes" };
+const ANSWERS = { no: say("no"), "can't tell": say("cant_tell"), yes: say("yes") };
 
 // The questions about the item of the first, open or answered here before, in the order asked: [question, entry] each.
 export function groupOf(questions, past) {
@@ -33,7 +34,8 @@ export class Cards {
   show(group, focused) {
     const numbers = (each) => each.map(([{ question }]) => question).join();
     if (numbers(group) !== numbers(this.group) || !this.place.querySelector(".judged")) {
-      this.place.replaceChildren(...group.map(([question], n) => this.#card(question, `Output ${n + 1} of ${group.length}`)));
+      const named = (n) => say("output_of", { n: n + 1, all: group.length });
+      this.place.replaceChildren(...group.map(([question], n) => this.#card(question, named(n))));
     }
     this.group = group;
     group.forEach(([question, entry], n) => {

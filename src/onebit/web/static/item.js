@@ -1,5 +1,7 @@
 // How an item and an output are shown: texts in their own direction, code as code, pictures at a size that can be read.
 
+import { say } from "./words.js";
+
 const SHORT = 200; // characters of a text that is shown larger
 const LONG = 400; // characters from which on texts stand side by side
 const TALL = 2; // a picture that is so many times as high as wide is scrolled, not squeezed
@@ -24,7 +26,7 @@ export function textOf({ text, html }, tag = "div") {
 }
 
 function pictureOf(id, source) {
-  const picture = make("img", undefined, { src: source, alt: `Item ${id}`, draggable: false });
+  const picture = make("img", undefined, { src: source, alt: say("picture_of", { id }), draggable: false });
   picture.addEventListener("load", () => {
     picture.classList.toggle("tall", picture.naturalHeight > TALL * picture.naturalWidth);
   });
@@ -47,7 +49,7 @@ export function partsOf({ id, columns, image }) {
     }
     parts.push(sides);
   } else if (!image) {
-    parts.push(make("p", `Item ${id}`, { className: "text short" }));
+    parts.push(make("p", say("item_named", { id }), { className: "text short" }));
   }
   return parts;
 }

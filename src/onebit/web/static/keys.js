@@ -2,10 +2,13 @@
 //
 // Space, arrows and page keys never answer: who reads a long text uses them to scroll.
 
+import { say } from "./words.js";
+
 const PLACE = "onebit keys";
 const FIRST = { yes: "y", no: "n", "can't tell": "c", undo: "u" };
 const ALSO = { 1: "yes", 0: "no", Backspace: "undo" };
 const TAKEN = ["j", "k", "?"];
+const NAMES = { yes: "yes", no: "no", "can't tell": "cant_tell", undo: "undo" };
 
 export class Keys {
   constructor() {
@@ -15,15 +18,19 @@ export class Keys {
   // What a key means: yes, no, can't tell, undo, or nothing.
   meaning(event) {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    return Object.keys(FIRST).find((what) => this.of[what] === key) ?? ALSO[key] ?? null;
+    return this.#meant(key) ?? this.#meant(latin(event)) ?? null;
+  }
+
+  #meant(key) {
+    return Object.keys(FIRST).find((what) => this.of[what] === key) ?? ALSO[key];
   }
 
   // Let a key mean something. Says why it cannot, or null.
   change(what, key) {
     const wanted = key.toLowerCase();
-    if ([...wanted].length !== 1 || wanted === " ") return "Choose a letter, a digit or a sign.";
+    if ([...wanted].length !== 1 || wanted === " ") return say("key_unfit");
     const other = Object.keys(FIRST).find((each) => each !== what && this.of[each] === wanted) ?? ALSO[wanted];
-    if (TAKEN.includes(wanted) || (other && other !== what)) return `The key ${wanted} has a meaning already. Choose another.`;
+    if (TAKEN.includes(wanted) || (other && other !== what)) return say("key_taken", { key: wanted });
     this.of[what] = wanted;
     try {
       localStorage.setItem(PLACE, JSON.stringify(this.of));
@@ -44,6 +51,12 @@ export class Keys {
   }
 }
 
+// The letter that stands on a key on keyboards with Latin letters, for who writes with others; else the key itself.
+export function latin({ key, code }) {
+  const isForeign = key.length === 1 && key.codePointAt(0) > 127;
+  return (isForeign && /^Key([A-Z])$/.exec(code ?? "")?.[1].toLowerCase()) || key;
+}
+
 function load() {
   try {
     const kept = JSON.parse(localStorage.getItem(PLACE)) ?? {};
@@ -59,17 +72,17 @@ export function letChange(keys, help, changed) {
   let changing = null;
 
   function end() {
-    if (changing) changing.textContent = "Change";
+    if (changing) changing.textContent = say("change");
     changing = null;
   }
 
   for (const button of help.querySelectorAll("[data-change]")) {
-    button.setAttribute("aria-label", `Change the key for ${button.dataset.change}`);
+    button.setAttribute("aria-label", say("change_key_for", { what: say(NAMES[button.dataset.change]) }));
     button.addEventListener("click", () => {
       end();
       problem.hidden = true;
       changing = button;
-      button.textContent = "Press a key";
+      button.textContent = say("press_key");
     });
   }
   help.addEventListener("keydown", (event) => {

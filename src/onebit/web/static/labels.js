@@ -1,6 +1,7 @@
 // Where the label itself is asked for: all labels, and a search among them.
 
 import { make } from "./item.js";
+import { count, say } from "./words.js";
 
 const ALL_AT_ONCE = 9; // labels that need no search, and have a digit each
 const MOST_LABELS = 24; // labels that are shown at once
@@ -61,9 +62,9 @@ export class Labels {
     });
     this.list.replaceChildren(...buttons);
     if (found.length > MOST_LABELS) {
-      this.list.append(make("p", `and ${found.length - MOST_LABELS} more; type a part of the label`));
+      this.list.append(make("p", count("more_labels", found.length - MOST_LABELS)));
     }
-    if (!found.length) this.list.append(make("p", "no label has this in its name"));
+    if (!found.length) this.list.append(make("p", say("no_such_label")));
   }
 
   // The label that was typed, or the only one that is left.

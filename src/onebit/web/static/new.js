@@ -6,6 +6,7 @@ const more = element("more");
 let source = null;
 let names = [];
 let ofNoModel = []; // columns of a log that are no model's
+let noted = []; // what was told when the table was read
 
 // Something that was refused; the field that it is about is named as the API names it.
 class Refusal extends Error {
@@ -105,11 +106,16 @@ function show(from, told, called) {
   source = from;
   names = told.columns;
   ofNoModel = told.of_no_model;
-  for (const id of ["id", "truth", "reference", "image", "gold"]) {
+  noted = told.notes;
+  note("notes", noted);
+  for (const id of ["id", "truth", "reference", "image", "gold", "model", "output"]) {
     const none = new Option("none", "");
     element(id).replaceChildren(none, ...names.map((name) => new Option(name, name)));
   }
-  element("id").value = names.find((name) => /^(id|item|item_id|key)$/i.test(name)) ?? "";
+  element("long").checked = Boolean(told.long);
+  element("model").value = told.long?.model ?? "";
+  element("output").value = told.long?.output ?? "";
+  element("id").value = told.long?.item ?? names.find((name) => /^(id|item|item_id|key)$/i.test(name)) ?? "";
   element("truth").value = names.find((name) => /^(truth|label|gold|y|target)$/i.test(name)) ?? "";
   element("reference").value = names.find((name) => /^(reference|reference_answer)$/i.test(name)) ?? "";
   element("models").value = pattern() ?? "";
@@ -131,6 +137,14 @@ function pattern() {
   return found.length > 1 && found.every((each) => each === first) ? `${first}*` : null;
 }
 
+// What was left out of the table, or counted otherwise than it looks, in sentences.
+function note(id, sentences) {
+  const lines = sentences.map((text) => Object.assign(document.createElement("li"), { textContent: `${text}.` }));
+  element(id).replaceChildren(...lines);
+  element(id).hidden = !lines.length;
+}
+
+const isLong = () => kind() === "selection" && element("long").checked;
 const kind = () => document.querySelector("[name=kind]:checked").value;
 const ticked = (id) => [...element(id).querySelectorAll(":checked")].map((box) => box.value);
 
@@ -159,6 +173,11 @@ function boxes(id, isTicked) {
 function changed() {
   element("create").disabled = true;
   element("plan-figures").hidden = true;
+  element("plan-notes").hidden = true;
+  // A log has a column for each model already.
+  element("long-choice").hidden = kind() !== "selection" || ofNoModel.length > 0;
+  element("long-fields").hidden = !isLong();
+  element("models-field").hidden = isLong() || kind() !== "selection";
   element("image-folder-field").hidden = !element("image").value;
   element("gold-share-field").hidden = !element("gold").value;
   const protocol = document.querySelector("[name=protocol]:checked")?.value;
@@ -176,6 +195,14 @@ function changed() {
   element("rest").textContent = texts.length
     ? `The classifier learns from ${texts.join(", ")} alone.`
     : `${which} are ${what}: ${rest.length} (${some}).`;
+  if (isLong()) element("rest").textContent = longInWords();
+}
+
+function longInWords() {
+  const [model, output] = ["model", "output"].map((id) => element(id).value);
+  return model && output
+    ? `The models are those that the column ${model} names; ${output} has what they say.`
+    : "Say which columns name the model and have what it says.";
 }
 
 // The columns that are a judge's: the one named, or those whose names are a model's with something around it.
@@ -222,7 +249,9 @@ function chosen() {
     for (const id of ["equal", "empty"]) body[id] = element(id).value;
     if (element("one-at-a-time").checked) body.one_at_a_time = true;
   }
-  if (!trains) for (const id of ["reference", "models"]) if (element(id).value) body[id] = element(id).value;
+  if (isLong()) body.long = true;
+  const named = trains ? [] : ["reference", ...(isLong() ? ["model", "output"] : ["models"])];
+  for (const id of named) if (element(id).value) body[id] = element(id).value;
   if (!trains && element("judge").value.trim()) body.judge = element("judge").value.trim();
   if (trains && ticked("text").length) body.text = ticked("text");
   for (const id of ["id", "truth", "image", "gold"]) if (element(id).value) body[id] = element(id).value;
@@ -257,20 +286,22 @@ element("plan-button").addEventListener("click", (event) => {
   attempt(event.target, "Simulating …", async () => {
     const body = chosen();
     const plan = await post("plan", body);
-    element("plan-answers").textContent = range(plan.answers, number);
+    const [low, about, high] = plan.answers;
     const trains = body.kind === "training";
-    const words = trains ? (body.target ? "answers at most" : "answers in all") : "answers, likely";
+    element("plan-answers").textContent = trains ? range([low, high], number) : number(about);
+    const words = trains ? (body.target ? "answers at most" : "answers in all") : `answers, likely ${range([low, high], number)}`;
     element("plan-answers-words").textContent = plan.at_least ? "answers at least" : words;
-    element("plan-hours").textContent = range(plan.hours, hours);
+    element("plan-hours").textContent = range([plan.hours[0], plan.hours[2]], hours);
     element("plan-hours-words").textContent = `of one rater, at ${plan.seconds_per_answer} seconds per answer`;
     const sizes = trains ? ["items", "labels"] : ["models", "items", "labels"];
     element("plan-table-words").textContent = sizes.join(", ");
     element("plan-table").textContent = sizes.map((each) => number(plan[each])).join(" · ");
     element("plan-figures").hidden = false;
+    note("plan-notes", plan.notes.filter((each) => !noted.includes(each)));
     const checked = body.overlap > 1 || body.repeat_share || body.gold_share ? " Answers that check raters are among them." : "";
     const guess = body.protocol === "panel"
-      ? "Simulated on your table with imagined verdicts: texts do not say who is right. The lower figure if models differ clearly, the higher one if they are nearly equal."
-      : "Simulated on your table: the lower figure if the majority of models is right, the higher one if models are nearly equal.";
+      ? "Rehearsed on your table with imagined verdicts: texts do not say who is right. Fewer if models differ clearly, more if they are nearly equal."
+      : "Rehearsed on your table with imagined right labels. Fewer if one model is clearly ahead, more if the best are nearly equal.";
     element("plan-words").textContent = trains
       ? `Training uses the maximum number of answers, unless a target is shown before.${checked}`
       : `${guess}${checked} A forecast, not a promise.`;

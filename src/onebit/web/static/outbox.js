@@ -3,12 +3,15 @@
 // Answers wait here until the server has them, also over a reload; each carries a token, so that sending one twice
 // counts once. The newest waits for a moment longer, so that taking it back needs nobody's consent.
 
+import { language } from "./words.js";
+
 const GRACE = 2500; // milliseconds in which the newest answer can be taken back before it is sent
 const AT_HAND = 3; // questions to have ready, the one that is shown among them
 const MOST = 5; // questions that the server lets a rater hold
 const REMEMBERED = 40; // answers that can be looked at and taken back here: those of one item with many outputs at least
 const POLL = { waiting: 1500, paused: 5000, done: 20000 };
 const LONGEST_RETRY = 8000;
+const RETRY_LINK = 30000; // a link that does not work may work again: a clock was wrong, or a proxy
 
 export class LinkError extends Error {}
 
@@ -16,7 +19,8 @@ export class Outbox {
   constructor(token, changed) {
     this.token = token;
     this.changed = changed;
-    this.place = `onebit ${token.slice(0, 12)}`;
+    // By who answers, not by the link: what could not be sent by a link that has ended is sent by the next one.
+    this.place = `onebit answers ${document.body.dataset.who}`;
     this.state = "asking";
     this.progress = { words: "", own: 0 };
     this.together = false; // whether questions about one item are shown together
@@ -58,7 +62,7 @@ export class Outbox {
     this.pump();
   }
 
-  // Take an answer back: the newest, or a given one. Resolves to what to tell the rater, or null.
+  // Take an answer back: the newest, or a given one. Resolves to the text that the rater is told, by its key, or null.
   async undo(entry = this.past.find(canComeBack)) {
     if (!entry) return null;
     if (this.unsent.includes(entry) && !entry.sending) {
@@ -68,17 +72,18 @@ export class Outbox {
     }
     return this.#next(async () => {
       if (!this.past.includes(entry)) return null;
-      const { undone, words } = await this.#call("undo", meant(entry.question));
+      const { undone } = await this.#call("undo", meant(entry.question));
       if (undone) {
         this.progress.own -= 1;
         this.#comesBack(entry);
       } else entry.fate = "stands";
       this.#save();
       this.changed();
-      return undone ? null : words;
+      return undone ? null : "stands";
     }).catch((error) => {
+      if (error.refused) return error.message;
       this.#failed(error);
-      return this.offline ? "You are offline; this answer can be taken back when the connection is there" : error.message;
+      return this.offline ? "undo_offline" : "undo_failed";
     });
   }
 
@@ -86,7 +91,6 @@ export class Outbox {
   pump({ all = false } = {}) {
     clearTimeout(this.timer);
     return this.#next(async () => {
-      if (this.ended) return;
       while (this.#due(all)) await this.#send(this.unsent[0]);
       if (!all && (this.stale || this.questions.length < AT_HAND)) await this.#ask();
       // The answer that is waited for may be the one that is held back here.
@@ -96,6 +100,7 @@ export class Outbox {
       }
       this.failures = 0;
       this.offline = false;
+      this.ended = null;
     })
       .catch((error) => this.#failed(error))
       .finally(() => {
@@ -117,8 +122,9 @@ export class Outbox {
       entry.fate = "sent";
       this.progress.own += 1;
     } catch (error) {
-      // Somebody else was quicker, or the question is another one by now: it is left, and the rater is told.
-      if (![403, 404, 409, 422].includes(error.status)) throw error;
+      // Somebody else was quicker, or the question is another one by now: it is left, and the rater is told. Whatever
+      // else is wrong, the answer is kept and sent again.
+      if (!error.refused) throw error;
       Object.assign(entry, { fate: "refused", why: error.message });
       this.refused = { entry, at: Date.now() };
       this.stale = true;
@@ -149,29 +155,32 @@ export class Outbox {
   async #call(name, body) {
     const response = await fetch(`/api/v1/${name}`, {
       method: "POST",
-      headers: { "Content-Type": "application/json", Authorization: `Bearer ${this.token}` },
+      headers: { "Content-Type": "application/json", Authorization: `Bearer ${this.token}`, "Accept-Language": language },
       body: JSON.stringify(body),
       keepalive: true,
       signal: AbortSignal.timeout(30000),
     });
-    const told = await response.json().catch(() => ({}));
-    if (response.ok) return told;
-    const error = new Error(told.error ?? `the server answered ${response.status}`);
-    error.status = response.status;
+    // What is not ours (the page of a proxy, or of a hotel that wants to be paid) says nothing about the answer.
+    const told = await response.json().catch(() => null);
+    if (response.ok && told) return told;
+    const error = new Error(told?.error ?? `the server answered ${response.status}`);
+    if (told?.error) Object.assign(error, { status: response.status, refused: told.refused === true });
     throw error;
   }
 
   #failed(error) {
-    if (error.status === 401) this.ended = error.message;
-    else if (!error.status || error.status >= 429) this.offline = true;
+    // The link, or this page, is not let in: the rater is told, and it is tried again by and by.
+    const isShut = [401, 403, 404].includes(error.status);
+    this.ended = isShut ? error.message : null;
+    this.offline = !isShut;
     this.failures += 1;
   }
 
   #schedule() {
     clearTimeout(this.timer);
-    if (this.ended) return;
     let wait = null;
-    if (this.failures) wait = Math.min(LONGEST_RETRY, 500 * 2 ** this.failures);
+    if (this.ended) wait = RETRY_LINK;
+    else if (this.failures) wait = Math.min(LONGEST_RETRY, 500 * 2 ** this.failures);
     else if (this.unsent.length) wait = Math.max(0, this.unsent[0].at + GRACE - Date.now());
     else if (!this.current) wait = POLL[this.state] ?? POLL.waiting;
     if (wait !== null) this.timer = setTimeout(() => this.pump(), wait);

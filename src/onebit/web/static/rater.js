@@ -2,15 +2,16 @@
 
 import { Cards, groupOf, single } from "./group.js";
 import { make, partsOf } from "./item.js";
-import { Keys, letChange, scrolling } from "./keys.js";
+import { Keys, latin, letChange, scrolling } from "./keys.js";
 import { Labels } from "./labels.js";
 import { canComeBack, Outbox, sameQuestion } from "./outbox.js";
+import { around, count, isRightToLeft, letChoose, say } from "./words.js";
 
 const element = (id) => document.getElementById(id);
 const [item, question, description, notice] = ["item", "question", "description", "notice"].map(element);
 const [help, history, choose, outputs] = ["help", "history", "choose", "outputs"].map(element);
 const answers = { yes: element("yes"), no: element("no"), "can't tell": element("unsure") };
-const IN_WORDS = { yes: "yes", no: "no", "can't tell": "can’t tell" };
+const IN_WORDS = { yes: say("said_yes"), no: say("said_no"), "can't tell": say("said_cant_tell") };
 const SWIPE = 80; // pixels
 const TO_READ = 6000; // milliseconds for which a rater is told that an answer did not count, at least
 const MOST_SHOWN = 4; // answers that the history shows
@@ -37,13 +38,13 @@ function asked() {
 
 function render() {
   const current = asked();
-  element("own").textContent = counted(outbox.own);
+  element("own").textContent = outbox.own ? count("own", outbox.own) : "";
   element("progress").textContent = outbox.progress.words;
   if (!current) {
     shown = null;
     item.replaceChildren();
     outputs.hidden = true;
-    say();
+    sayWhy();
   } else if (!sameQuestion(current, shown)) {
     show(current);
   }
@@ -59,15 +60,11 @@ function showGroup(current) {
   const all = group();
   const place = all.findIndex(([{ question: number }]) => number === current.question) + 1;
   // Only what has changed is read out.
-  if (question.textContent !== `Is output ${place} right?`) {
-    question.replaceChildren("Is ", make("b", `output ${place}`), " right?");
+  const name = say("numbered_output", { n: place });
+  if (question.textContent !== say("is_numbered_right", { output: name })) {
+    question.replaceChildren(...around("is_numbered_right", "output", make("b", name)));
   }
   cards.show(all, current.question);
-}
-
-function counted(n) {
-  if (!n) return "";
-  return n === 1 ? "1 answer by you" : `${n.toLocaleString("en")} answers by you`;
 }
 
 function show(current) {
@@ -82,9 +79,9 @@ function show(current) {
   outputs.hidden = !isText;
   document.body.classList.toggle("with-outputs", isText);
   if (isText && !outbox.together) outputs.replaceChildren(single(label));
-  if (!label) question.replaceChildren("Which label is right?");
-  else if (isText) question.replaceChildren("Is this output right?");
-  else question.replaceChildren("Is the label ", make("b", label.name, { dir: "auto" }), " right?");
+  if (!label) question.replaceChildren(say("which_label"));
+  else if (isText) question.replaceChildren(say("is_output_right"));
+  else question.replaceChildren(...around("is_label_right", "label", make("b", label.name, { dir: "auto" })));
   description.textContent = label?.description ?? "";
   const parts = { "for-yes-no": label, "for-labels": !label, "for-group": outbox.together };
   for (const [name, isFor] of Object.entries(parts)) {
@@ -103,33 +100,27 @@ function restart(part) {
 }
 
 // Without a question: why there is none.
-function say() {
-  const words = {
-    asking: ["Getting the next question …", ""],
-    waiting: ["Waiting for others", "The next question comes by itself as soon as it is known what to ask."],
-    paused: ["Paused", "The owner of this study has paused it. It goes on here by itself."],
-    done: ["All done. Thank you!", "There are no more questions in this study. You can close this page."],
-  };
-  let [title, more] = words[outbox.state];
-  if (outbox.offline) [title, more] = ["You are offline", "The next question comes when the connection is back."];
-  if (outbox.ended) [title, more] = ["This link has ended", "Ask the owner of the study for another one."];
-  question.textContent = title;
-  description.textContent = more;
+function sayWhy() {
+  let why = { asking: "getting_next" }[outbox.state] ?? outbox.state;
+  if (outbox.offline) why = "offline";
+  if (outbox.ended) why = "ended";
+  question.textContent = say(why);
+  description.textContent = why === "getting_next" ? "" : say(`${why}_more`);
 }
 
 function renderHistory() {
   const rows = outbox.past.slice(0, MOST_SHOWN).map((entry) => {
-    const label = entry.question.label?.name ?? "label";
+    const label = entry.question.label?.name ?? say("a_label");
     const told = (entry.question.label || entry.said === "can't tell") ? IN_WORDS[entry.said] : entry.said;
     const button = make("button", undefined, {
       type: "button",
       // An answer waits for a moment before it is sent; that is worth a mark only where there is no connection.
       className: entry.fate === "kept" && !outbox.offline ? "" : entry.fate,
-      title: { kept: "not sent yet", sent: "sent", stands: "this answer stands", refused: "not counted" }[entry.fate],
+      title: say(`fate_${entry.fate}`),
       disabled: !canComeBack(entry),
       onclick: () => undo(entry),
     });
-    button.setAttribute("aria-label", `${label.slice(0, 80)}: ${told}. Take back`);
+    button.setAttribute("aria-label", say("take_back", { label: label.slice(0, 80), answer: told }));
     button.append(make("span", label.slice(0, 80), { dir: "auto" }), make("b", told));
     const row = make("li");
     row.append(button);
@@ -141,19 +132,14 @@ function renderHistory() {
 function renderNotice() {
   const n = outbox.unsent.length;
   let text = said ?? (outbox.refused && notCounted(outbox.refused.entry));
-  if (outbox.offline) {
-    text = n
-      ? `No connection. ${n === 1 ? "One answer is" : `${n} answers are`} kept here and will be sent once it is back.`
-      : "No connection. Trying again …";
-  }
-  if (outbox.ended && n) text = `${n === 1 ? "One answer" : `${n} answers`} could not be sent: ${outbox.ended}`;
+  if (outbox.offline) text = n ? count("kept_here", n) : say("no_connection");
+  if (outbox.ended && n) text = count("not_sent", n);
   notice.hidden = !text;
   if (notice.textContent !== (text ?? "")) notice.textContent = text ?? "";
 }
 
 function notCounted({ question: { label }, said: what }) {
-  const told = label ? `${IN_WORDS[what]} to “${label.name.slice(0, 80)}”` : `“${what}”`;
-  return `Not counted: your answer ${told}. Its question was answered by somebody else, or is another one by now. Please go on with the next.`;
+  return say("not_counted", { answer: IN_WORDS[what] ?? what, label: label?.name.slice(0, 80) ?? say("a_label") });
 }
 
 function answer(what) {
@@ -200,8 +186,8 @@ function step(by) {
 }
 
 async function undo(entry) {
-  const words = await outbox.undo(entry);
-  said = words && `${words[0].toUpperCase()}${words.slice(1)}.`;
+  const why = await outbox.undo(entry);
+  said = why && say(why);
   focused = null;
   render();
 }
@@ -220,10 +206,10 @@ document.addEventListener("keydown", (event) => {
 });
 
 function meaning(event) {
-  if (event.key === "?") return { now: () => help.showModal() };
+  if (event.key === "?" || event.key === "؟") return { now: () => help.showModal() };
   const label = choose.hidden ? null : labels.numbered(event.key);
   if (label) return { now: () => outbox.answer(label.name) };
-  const move = outbox.together && { j: 1, k: -1 }[event.key];
+  const move = outbox.together && { j: 1, k: -1 }[latin(event)];
   if (move) return { now: () => step(move), repeats: true };
   const what = keys.meaning(event);
   if (!what) return null;
@@ -259,12 +245,14 @@ for (const end of ["pointerup", "pointercancel"]) {
     const across = end === "pointerup" ? event.clientX - start.x : 0;
     item.style.transform = item.style.opacity = "";
     start = null;
-    if (Math.abs(across) >= SWIPE) answer(across > 0 ? "yes" : "no");
+    // A swipe goes where the button is.
+    if (Math.abs(across) >= SWIPE) answer(across > 0 !== isRightToLeft ? "yes" : "no");
   });
 }
 
 const showKeys = () => keys.show({ ...answers, undo: element("undo") });
 letChange(keys, help, showKeys);
+letChoose(element("language"));
 element("help-open").addEventListener("click", () => help.showModal());
 help.addEventListener("close", () => document.activeElement?.blur());
 try {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -106,7 +106,11 @@ def run_until(kind: Kind, learner: CertifiedLearner, n_epochs: int, examples: In
 
 def everything(learner: CertifiedLearner) -> dict[str, Any]:
     """All that a run says, to be compared bit by bit."""
-    return {"result": asdict(learner.result), "epochs": list(learner.epochs), "closings": list(learner.closings)}
+    return {
+        "result": asdict(replace(learner.result, measure=None, approach=None)),
+        "epochs": list(learner.epochs),
+        "closings": list(learner.closings),
+    }
 
 
 def by_epoch(told: Told) -> dict[int, list[tuple[Any, ...]]]:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from onebit.learners.certified.statement import CertifiedResult
-from onebit.learners.contract import BoundedResult
+from onebit.learners.contract import BoundedResult, Learner
 from onebit.log.events import Created, Event
 from onebit.promise import ADVICE
-from onebit.raters import ErringRater, Rater, VerdictRater
+from onebit.raters import ErringRater, Rater, SimulatedRater, VerdictRater
 from onebit.records import RunStatus
 from onebit.report import words
 from onebit.report.charts import eps_chart, survivors_chart
@@ -23,12 +24,17 @@ from onebit.report.making import Candidates, make_report
 from onebit.report.record import Price, Report, as_json
 from onebit.store.store import Entry, Store
 from onebit.study.about import About
+from onebit.study.constants import REHEARSED_ITEMS, REHEARSED_MODELS
 from onebit.study.items import read_judge, read_predictions, read_truth, read_verdicts
 from onebit.study.kinds.kind import Board, Finding, Kind, Standing, StudyStatus
 from onebit.study.kinds.replayed import end_differences, prove_selection
+from onebit.study.kinds.selection.forecast import forecast
+from onebit.study.kinds.selection.imagining import Table
 from onebit.study.kinds.selection.judging import card_of, scores_of
 from onebit.study.kinds.selection.prices import measured_prices, price_of_all_outputs
+from onebit.study.kinds.selection.rehearsal import Rehearsal, rehearse
 from onebit.study.kinds.selection.selectors import build_selection
+from onebit.study.needed import Needed
 from onebit.study.quality import warnings
 from onebit.study.view import Seen, Verdicts
 from onebit.verify.audit import Verdict
@@ -39,7 +45,8 @@ class SelectionStatus(StudyStatus):
     """The state of a selection.
 
     No model is ahead of ``chosen`` by more than ``certified_eps``, as ``promise`` says; ``survivors`` may be the best.
-    ``forecast`` is how many more answers are needed: low, middle, high. ``judge`` is the judge's report card.
+    ``forecast`` is how many more answers are needed: low, middle, high; None unless it was rehearsed. ``judge`` is the
+    judge's report card.
     """
 
     eps: float
@@ -111,6 +118,9 @@ class Selection(Kind):
         self.setting, self.predictions = created.selection, predictions
         self._selection = build_selection(self.setting, created.learner, predictions, created.table.n_labels, judge)
         self.learner, self.needs_verdicts = self._selection.learner, judge is not None
+        self.can_rehearse = created.learner == "certified"
+        #: What forecasts rest on, as soon as somebody made it.
+        self._rehearsal: Rehearsal | None = None
 
     def row(self, item: int) -> int:
         return self._selection.row(item)
@@ -123,7 +133,7 @@ class Selection(Kind):
         # What is known of a run that was suspended rests on what was found not to hold.
         is_shown = result.status is not RunStatus.SUSPENDED
         certified = result if isinstance(result, CertifiedResult) else None
-        forecast = None if certified is None else certified.forecast
+        needed = self._needed(certified)
         return SelectionStatus(
             name=standing.name,
             status=result.status,
@@ -137,13 +147,32 @@ class Selection(Kind):
             n_answers=result.n_rounds if certified is None else certified.n_answers,
             n_open=standing.n_open,
             n_cant_tell=None if certified is None else certified.n_cant_tell,
-            forecast=None if forecast is None else (forecast.low, forecast.middle, forecast.high),
+            forecast=None if needed is None else (needed.low, needed.middle, needed.high),
             raters=standing.raters,
             warnings=tuple(warnings(standing.raters, setting.f_no, setting.f_yes, created.overlap)),
             n_events=standing.head.n_events,
             log_digest=standing.head.digest,
             judge=self._card(standing.verdicts),
         )
+
+    def rehearse(self, seconds: float) -> Any:
+        table = Table(self.predictions, self.created.table.n_labels, self._selection.judge)
+        return asdict(rehearse(table, self.setting, seconds=seconds))
+
+    def foresee(self, rehearsed: Any) -> None:
+        self._rehearsal = msgspec.convert(rehearsed, Rehearsal)
+
+    def _needed(self, result: CertifiedResult | None) -> Needed | None:
+        """How many more answers of raters are needed; None where nothing was rehearsed, or nothing can be shown."""
+        if result is None or result.status is RunStatus.SUSPENDED:
+            return None
+        if result.status is not RunStatus.RUNNING:
+            return Needed(0, 0, 0)
+        if self._rehearsal is None:
+            return None
+        closings = self.learner.closings
+        needed = forecast(self._rehearsal, self.setting.eps, closings[-1] if closings else None, result.n_answers)
+        return needed.by_raters(self.created.overlap, self.about.gold_share + self.about.repeat_share)
 
     def _card(self, verdicts: Verdicts) -> JudgeCard | None:
         """The judge's report card; None without a judge."""
@@ -209,6 +238,28 @@ class Selection(Kind):
         if self.truth is None or f_no + f_yes == 0:
             return super().simulated_rater()
         return ErringRater(self.truth, f_no=f_no, f_yes=f_yes, seed=self.setting.seed, anew=True)
+
+    @property
+    def rehearsal_key(self) -> tuple[object, ...]:
+        setting, judge = self.setting, self._selection.judge
+        has_errors = setting.f_no + setting.f_yes > 0
+        learner = self.created.learner
+        return learner, setting.protocol, setting.population, has_errors, self.predictions.dtype.str, judge is not None
+
+    def rehearsal(self) -> tuple[Learner[Any], Rater]:
+        part = np.s_[:REHEARSED_MODELS, :REHEARSED_ITEMS]
+        predictions, judge = np.ascontiguousarray(self.predictions[part]), self._selection.judge
+        created = self.created
+        small = build_selection(
+            self.setting,
+            created.learner,
+            predictions,
+            created.table.n_labels,
+            None if judge is None else np.ascontiguousarray(judge[part]),
+        )
+        # As if the last model were right, but where it abstains.
+        right = SimulatedRater(np.maximum(predictions[-1], 0))
+        return small.learner, lambda question: right(replace(question, item=small.row(question.item)))
 
     def board(self, status: SelectionStatus, result: BoundedResult, seen: Seen) -> Board:
         report = self._told(result, seen)
@@ -290,7 +341,7 @@ def _to_come(is_over: bool, forecast: tuple[int, int, int] | None) -> tuple[str,
     if is_over:
         return "0", "answers still to come"
     if forecast is None:
-        return "-", "too early to say how many answers are still needed"
+        return "-", "working out how many answers are still needed"
     low, middle, high = forecast
     return f"{middle:,}", f"more answers needed, likely {low:,} to {high:,}"
 
