@@ -1,8 +1,8 @@
 """What benchmarks share: cases that are measured once and kept, so that a benchmark resumes where it stopped.
 
 A benchmark is a list of cases (a JSON object each) and a function from a case to its figures. Results are kept in
-``benchmarks/results/NAME.jsonl``, one line a case; ``make clean`` or deleting the file starts anew. Times are reported
-as ratios of things measured side by side in one case, since machines differ and are noisy.
+``benchmarks/results/NAME.jsonl``, one line per case; ``make clean`` or deleting the file starts anew. Times are
+reported as ratios of things measured side by side in one case, since machines differ and are noisy.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from typing import Any
 from onebit.errors import InvalidInputError
 from onebit.report import Report, gate_words, words
 from onebit.report.page import as_notebook
+from onebit.report.record import Span
 from onebit.study.kinds.selection.planning import Planned
 from onebit.study.needed import Needed
 
@@ -43,7 +44,11 @@ class Selected:
         return self.report.status
 
     def to_arrow(self) -> Any:
-        """The leaderboard: one row for each model."""
+        """The leaderboard: one row for each model.
+
+        ``accepted`` is how often raters accept it, on the items that ``report`` counts; ``difference`` is that to the
+        chosen one on all items. Both have an interval, and all of these hold together with probability 1 - delta.
+        """
         rows = [
             {
                 "model": name,
@@ -51,11 +56,14 @@ class Selected:
                 "may_be_best": entry.ahead_at_most is not None,
                 "ahead_at_most": entry.ahead_at_most,
                 "accuracy": entry.accuracy,
+                **_ends("accepted", entry.accepted),
+                **_ends("difference", entry.difference),
             }
             for entry in self.report.leaderboard
             for name in entry.names
         ]
-        return _arrow(rows, ("model", "chosen", "may_be_best", "ahead_at_most", "accuracy"))
+        ends = (f"{what}{end}" for what in ("accepted", "difference") for end in ("", "_low", "_high"))
+        return _arrow(rows, ("model", "chosen", "may_be_best", "ahead_at_most", "accuracy", *ends))
 
     def to_frame(self) -> Any:
         """The leaderboard as a pandas data frame."""
@@ -158,6 +166,12 @@ class Forecast:
         )
         head = "<tr><th>protocol</th><th>within</th><th>answers</th></tr>"
         return f"<p>{escape(repr(self).splitlines()[0])}</p><table>{head}{rows}</table>{_noted_in_html(self.notes)}"
+
+
+def _ends(what: str, found: Span | None) -> dict[str, float | None]:
+    if found is None:
+        return {what: None, f"{what}_low": None, f"{what}_high": None}
+    return {what: found.estimate, f"{what}_low": found.low, f"{what}_high": found.high}
 
 
 def _span(needed: Needed) -> str:

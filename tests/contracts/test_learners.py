@@ -36,6 +36,7 @@ from onebit.research.rivals import (
     ExploreFirstLearner,
     IltcbLearner,
     PolicyEliminationLearner,
+    RandomizedUcbLearner,
     SparseRegretLearner,
 )
 from onebit.testing import LearnerSuite, StreamLearnerSuite
@@ -226,6 +227,11 @@ class TestPolicyElimination(RivalSuite):
 class TestExploreFirst(RivalSuite):
     def make_on(self, items: ItemSource, seed: int) -> Learner[Result]:
         return ExploreFirstLearner(MODELS, items, N_ROUNDS, n_exploring=N_ROUNDS - 20, seed=seed)
+
+
+class TestRandomizedUcb(RivalSuite):
+    def make_on(self, items: ItemSource, seed: int) -> Learner[Result]:
+        return RandomizedUcbLearner(MODELS, items, N_ROUNDS, seed=seed)
 
 
 class TestIltcb(RivalSuite):

@@ -16,8 +16,9 @@ from onebit.log.events import LogError, Planned
 from onebit.model_file import load_model
 from onebit.records import Answer, RunStatus, Status
 from onebit.store.backup import backup
+from onebit.store.blocks import NAMES, SNAPSHOT
 from onebit.store.database import StoreError
-from onebit.store.store import NAMES, SNAPSHOT, Store
+from onebit.store.store import Store
 from onebit.study.export import export_study
 from onebit.study.kinds.training.kind import TrainingStatus
 from onebit.study.opening import create_learning_study, create_study, load_study
@@ -221,7 +222,7 @@ def test_what_cannot_be_is_refused_and_leaves_no_trace(storage: str, tmp_path: P
         ({"budget": 0}, "budget is 0"),
         ({"overlap": 2}, "must be odd"),
         ({"gold": {0: 7}, "gold_share": 0.1}, "row 0 has label 7"),
-        ({"image": "path", "image_root": "."}, "no column 'path'"),
+        ({"media": "path", "media_root": "."}, "no column 'path'"),
     ):
         with pytest.raises(InvalidInputError, match=said):
             create_learning_study(X, "s", **({"labels": LABELS, "storage": storage} | options))

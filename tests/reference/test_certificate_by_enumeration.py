@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from onebit.estimate.betting import BETS, IndependentWealth
+from onebit.estimate.betting import BETS, EpochWealth, IndependentWealth
 from onebit.estimate.rater_errors import slack
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.certified import CertifiedLearner, constants
@@ -438,6 +438,24 @@ def test_a_guess_fitted_on_its_own_answer_is_found_out(
     people = people if judge is None else replace(people, judge=judge(people))
     with pytest.raises(AssertionError):
         Tree(people, pool, depth=1).grow(people.learner("one-shot", pool, eps=0.1, delta=0.5))
+
+
+@pytest.mark.parametrize("protocol", ["one-shot", "follow-up", "labels"])
+@pool_or_stream
+def test_stakes_set_after_the_answers_are_found_out(protocol: str, pool: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The twin of all that bet: the whole wealth is put on the bet that turns out to have won most."""
+
+    def best_bet(self: EpochWealth, leader: int, c: float, keep: bool = False) -> Floats:
+        state = self._start()
+        for epoch in range(self._n_epochs()):
+            state = self._advanced(state, epoch, leader, c)
+        highest: Floats = state[:, : BETS.size].max(axis=1)
+        return highest
+
+    monkeypatch.setattr(EpochWealth, "log_wealth", best_bet)
+    people = POPULATIONS["three labels"]
+    with pytest.raises(AssertionError):
+        Tree(people, pool, depth=1).grow(people.learner(protocol, pool, eps=0.1, delta=0.5))
 
 
 @pytest.mark.parametrize("name", ["two models", "three labels", "abstainers"])

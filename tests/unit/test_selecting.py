@@ -73,10 +73,13 @@ def test_what_is_shown_of_a_result() -> None:
     assert repr(found).startswith("best. Within ")
     assert repr(found).endswith(f"({found.answers} simulated yes/no answers, delta 0.05)")
     page = found._repr_html_()
-    assert page.count("<svg") == 2
+    assert page.count('<svg class="chart"') == 1
     assert "Leaderboard" in page
     frame = found.to_frame()
     assert frame["model"].tolist()[0] == "best"
+    assert ((frame["accepted_low"] <= frame["accepted"]) & (frame["accepted"] <= frame["accepted_high"])).all()
+    assert frame["difference"].tolist()[0] == frame["difference_high"].tolist()[0] == 0
+    assert frame["difference_high"].max() <= found.certified_eps
     assert set(frame["model"]) == {"poor", "fair", "good", "best"}
     assert frame["accuracy"].max() == frame["accuracy"][0]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import getpass
 import threading
 import time
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -53,17 +54,16 @@ def answer_at_terminal(study: Study, console: Console, rater: str | None = None)
     if study.created.setting.protocol == "labels":
         raise InvalidInputError("this study asks for the labels themselves, and the terminal takes yes and no")
     who, status = rater or getpass.getuser(), _StatusLine(study)
-    # Meanwhile: it takes seconds, and only says how many answers are still to come.
-    threading.Thread(target=study.rehearse, name="rehearsing", daemon=True).start()
     if study.about.instructions:
         console.print(Panel(escape(plain(study.about.instructions)), title="Instructions", title_align="left"))
     answered: list[Offer] = []
-    with single_keys() as key, Rehearsal(study.kind) as rehearsal:
+    with single_keys() as key, Rehearsal(study.kind) as rehearsal, _looking_ahead(study) as look_ahead:
         while (offer := _next(study, who, console)) is not None:
             forget_keys()
             _show(study, offer, status.in_words(), console)
             # While the first question is read.
             rehearsal.start()
+            look_ahead()
             while (pressed := key()) not in ANSWERS and pressed not in UNDO and pressed not in QUIT:
                 pass
             if pressed in QUIT:
@@ -77,6 +77,24 @@ def answer_at_terminal(study: Study, console: Console, rater: str | None = None)
             else:
                 became = study.undo(last)
                 console.print(f"  {became.value}\n" if became is Undo.DISPUTED else "  taken back\n")
+
+
+@contextmanager
+def _looking_ahead(study: Study) -> Iterator[Callable[[], None]]:
+    """What begins to work out, in the background, how many answers it takes; it is stopped at the end."""
+    stopped = threading.Event()
+    thread = threading.Thread(target=study.look_ahead, kwargs={"is_stopped": stopped.is_set}, name="looking ahead")
+
+    def begin() -> None:
+        if thread.ident is None:
+            thread.start()
+
+    try:
+        yield begin
+    finally:
+        stopped.set()
+        if thread.ident is not None:
+            thread.join()
 
 
 def _next(study: Study, rater: str, console: Console) -> Offer | None:

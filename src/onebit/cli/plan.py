@@ -28,7 +28,9 @@ def plan(
     table: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="A table, or logs, as for onebit select: forecast what choosing from it costs.", show_default=False
+            metavar="[TABLE]...",
+            help="A table, or logs, as for onebit select: forecast what choosing from it costs.",
+            show_default=False,
         ),
     ] = None,
     labels: Annotated[
@@ -45,6 +47,7 @@ def plan(
     eps: Annotated[
         list[float] | None,
         typer.Option(
+            metavar="EPS",
             help="Excess error to reach, by default 0.05; for a table several times, by default 0.05, 0.02, 0.01.",
             show_default=False,
         ),
@@ -72,7 +75,8 @@ def plan(
         typer.Option(help="Column of the table with right labels: no model, and not used.", show_default=False),
     ] = None,
     show: Annotated[
-        list[str] | None, typer.Option(help="Column of the table that is no model; several times.", show_default=False)
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Column of the table that is no model; several times.", show_default=False),
     ] = None,
     models: opt.Models = None,
     reference: opt.Reference = None,
@@ -85,7 +89,7 @@ def plan(
     error_rates: opt.ErrorRates = None,
     overlap: opt.Overlap = SelectionSpec.overlap,
     seconds_per_answer: Annotated[float, typer.Option(help="For the rater-hours of a table.")] = SECONDS_PER_ANSWER,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """What it will cost: forecast for a table of yours, or what the theorems ask for.
 

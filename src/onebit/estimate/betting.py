@@ -2,9 +2,9 @@
 
 For a pair of hypotheses and a threshold c >= 0, every round multiplies a stake by 1 - bet * (D - c), where D is an
 unbiased estimate of acc(h) - acc(g). While the gap is at least c this is a nonnegative supermartingale, whatever the
-stopping rule, so by Ville's inequality it ever reaches 1/a with probability at most a. The wealth is the mean over a
-grid of bets, so no single bet has to be right; and it grows with c, so one event, "the wealth of (h, g) at their true
-gap reaches 1/a", covers every threshold at once.
+stopping rule, so by Ville's inequality it ever reaches 1/a with probability at most a. The wealth is a mean over a grid
+of bets, in which the usual ones count more, so no single bet has to be right; and it grows with c, so one event, "the
+wealth of (h, g) at their true gap reaches 1/a", covers every threshold at once.
 
 Bets are fixed before a round's example is drawn, and are the same for every c. Not in the paper; Waudby-Smith and
 Ramdas (2024) for betting, and their section on sampling without replacement.
@@ -12,6 +12,7 @@ Ramdas (2024) for betting, and their section on sampling without replacement.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from copy import copy
@@ -30,6 +31,26 @@ Bools = NDArray[np.bool_]
 #: No bet stakes more than this share of what could be lost in one round.
 CAP = 0.9
 BETS = np.geomspace(0.002, CAP, 20)
+#: The bet that had won most when a run ended, over sqrt(eps), where answers are weighted and on exact differences of a
+#: pool: .5 to 2 and 1.4 to 5.1 on the four tables of benchmarks/selection.py, eps from .005 to .1. About the middles.
+USUAL_BET, USUAL_EXACT_BET = 1.2, 3.5
+#: So much of the wealth is put on bets near the usual one, by a bell curve over log(bet) that is so wide.
+NEAR_SHARE, NEAR_WIDTH = 0.75, 1.0
+
+
+def usual_bet(eps: float, exact: bool) -> float:
+    """The bet that is likely to have won most when ``eps`` is shown; ``exact``: by exact differences on a pool."""
+    return min((USUAL_EXACT_BET if exact else USUAL_BET) * math.sqrt(eps), CAP)
+
+
+def stakes(usual: float | None) -> Floats:
+    """The share of the wealth that each bet begins with, more near the ``usual`` one; evenly if None. (n_bets,)."""
+    even = np.full(BETS.size, 1 / BETS.size)
+    if usual is None:
+        return even
+    near = np.exp(-(np.log(BETS / usual) ** 2) / (2 * NEAR_WIDTH**2))
+    shares: Floats = NEAR_SHARE * near / near.sum() + (1 - NEAR_SHARE) * even
+    return shares
 
 
 class Wealth(ABC):
@@ -48,10 +69,14 @@ class Wealth(ABC):
 
 
 class EpochWealth(Wealth):
-    """Wealth that is kept from epoch to epoch: with ``keep``, only new epochs are gone through."""
+    """Wealth that is kept from epoch to epoch: with ``keep``, only new epochs are gone through.
 
-    def __init__(self, n_hypotheses: int) -> None:
+    Bets have the ``stakes`` of ``usual_bet``.
+    """
+
+    def __init__(self, n_hypotheses: int, usual_bet: float | None = None) -> None:
         self.n_hypotheses = n_hypotheses
+        self._log_stakes = np.log(stakes(usual_bet))
         #: For each threshold and leader: the epochs counted, and the state after them.
         self._states: dict[tuple[float, int], tuple[int, Floats]] = {}
 
@@ -72,7 +97,7 @@ class EpochWealth(Wealth):
         return course
 
     def _log_mean(self, state: Floats, leader: int, c: float) -> Floats:
-        mean: Floats = logsumexp(state[:, : BETS.size], axis=1) - np.log(BETS.size)
+        mean: Floats = logsumexp(state[:, : BETS.size] + self._log_stakes, axis=1)
         return mean
 
     def frozen(self) -> Self:
@@ -136,8 +161,10 @@ class IndependentWealth(EpochWealth):
     threshold of at least -slack then costs no bet more than CAP, as D is at most CAP / bet.
     """
 
-    def __init__(self, n_hypotheses: int, slack: Callable[[int], Floats] | None = None) -> None:
-        super().__init__(n_hypotheses)
+    def __init__(
+        self, n_hypotheses: int, slack: Callable[[int], Floats] | None = None, usual_bet: float | None = None
+    ) -> None:
+        super().__init__(n_hypotheses, usual_bet)
         self.epochs: list[Rounds] = []
         self._slack = slack
 
@@ -259,9 +286,9 @@ class PoolWealth(EpochWealth):
     1 - c_t taken at c = 0, which serves every c; c_t > 1 is impossible and ends the matter.
     """
 
-    def __init__(self, said: NDArray[np.integer]) -> None:
+    def __init__(self, said: NDArray[np.integer], usual_bet: float | None = None) -> None:
         """``said`` (N, n) is what the hypotheses say on the pool."""
-        super().__init__(said.shape[0])
+        super().__init__(said.shape[0], usual_bet)
         self._said = said
         #: For each epoch: the items in the order drawn, and who is right on them, (N, k).
         self._epochs: list[tuple[Ints, Bools]] = []

@@ -20,7 +20,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 from onebit.errors import InvalidInputError, OnebitError
 
 #: The version of the tables that this onebit reads and writes; older stores are brought to it when they are opened.
-VERSION = "2"
+VERSION = "3"
 #: How long one process waits for another to finish its write, in seconds.
 PATIENCE = 30
 #: How soon a PostgreSQL server that went away without a word is given up: seconds to connect, seconds between signs of
@@ -128,6 +128,12 @@ def explained(url: str) -> Iterator[None]:
     except IntegrityError:
         # Two writers met, which is no fault of the store.
         raise
+    except UnicodeDecodeError as error:
+        # SQLite's own words about what it found there, which is no text any more.
+        raise StoreError(
+            f"the store {hidden_password(url)} is damaged: what should be text is none; restore it from a backup "
+            "(onebit study backup makes them)"
+        ) from error
     except DBAPIError as error:
         reason, shown = str(error.orig).strip().splitlines()[0], hidden_password(url)
         if any(sign in reason for sign in ("disk is full", "No space left", "disk I/O error", "readonly", "read-only")):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import glob
 import os
 import threading
 from contextlib import suppress
@@ -83,6 +84,16 @@ def noted(url: str, study_id: int) -> Noted | None:
         return Noted(path, begins, Head(int(n_events), digest)) if seal == _seal(" ".join(told)) else None
     except (OSError, ValueError):
         return None
+
+
+def noted_studies(url: str) -> dict[int, Noted]:
+    """What is noted beside a store, by the numbers of studies; a study that is deleted takes its note along."""
+    if not is_sqlite(url):
+        return {}
+    path = sqlite_path(url)
+    numbers = (each.name.rpartition("-")[2] for each in path.parent.glob(f"{glob.escape(path.name)}.lock-*"))
+    found = {int(number): noted(url, int(number)) for number in numbers if number.isdecimal()}
+    return {number: note for number, note in found.items() if note is not None}
 
 
 def _lock_path(url: str, study_id: int) -> str:

@@ -1,4 +1,4 @@
-"""The rows of a log: what each holds besides its event, and reading them back with every check.
+"""The rows of a log: what each holds besides its event, writing them, and reading them back with every check.
 
 The chain of digests covers the events. Who wrote a row and when is no part of it, so each row has a short digest of
 that beside it: damage on the disk is noticed. It is no seal, since whoever changes a row can make its digest anew.
@@ -7,14 +7,13 @@ that beside it: damage on the disk is noticed. It is no seal, since whoever chan
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sqlalchemy import Connection, select
 
 from onebit.log.chain import Unchain
 from onebit.log.events import Event, LogError, OtherVersionError
 from onebit.store import schema
-from onebit.store.database import StoreError
 
 #: Events read from the database at a time.
 AT_A_TIME = 10_000
@@ -31,6 +30,28 @@ def stamp(writer: str, written_at: str) -> str:
 def writer_of(stamped: str) -> str:
     """Who wrote a row."""
     return stamped[:_WRITER]
+
+
+def write_log(connection: Connection, study_id: int, first: int, texts: Sequence[str], stamped: str, now: str) -> None:
+    """Insert events number ``first`` and on; the key refuses what is there already."""
+    rows = [(study_id, first + i, event, stamped, now) for i, event in enumerate(texts)]
+    mark = "?" if connection.dialect.name == "sqlite" else "%s"
+    connection.exec_driver_sql(
+        f"INSERT INTO events (study_id, seq, event, writer, written_at) VALUES ({', '.join([mark] * 5)})", rows
+    )
+
+
+def n_written(connection: Connection, study_id: int, first: int, texts: Sequence[str], writer: str) -> int:
+    """How many of these events stand there already, written by this writer; 0 if there is anything else.
+
+    Then the reply to a commit was lost, and not the commit. What came since is not there yet.
+    """
+    table = schema.events
+    chosen = (table.c.study_id == study_id) & (table.c.seq >= first)
+    query = select(table.c.seq, table.c.event, table.c.writer).where(chosen).order_by(table.c.seq)
+    found = [(seq, event, writer_of(stamped)) for seq, event, stamped in connection.execute(query).all()]
+    ours = [(first + i, event, writer) for i, event in enumerate(texts)]
+    return len(found) if found == ours[: len(found)] else 0
 
 
 def read_log(connection: Connection, study_id: int, unchain: Unchain) -> Iterator[tuple[int, str, Event]]:
@@ -62,11 +83,3 @@ def _check_stamp(written_at: object, writer: object) -> None:
         raise LogError("who wrote it, or when, is no text")
     if len(writer) != _WRITER and writer != stamp(writer_of(writer), written_at):
         raise LogError("who wrote it, or when, is damaged")
-
-
-def as_bytes(data: object) -> bytes:
-    """A block as it was read."""
-    # SQLite keeps the type with the value, and whoever changes a value may change its type.
-    if not isinstance(data, bytes):
-        raise StoreError("a block of a study holds no bytes; restore the store from a backup")
-    return data

@@ -18,6 +18,7 @@ from onebit.errors import InvalidInputError
 from onebit.log.chain import Chain, Head, Unchain, digest_of, digests
 from onebit.log.events import Event, LogError
 from onebit.store import schema
+from onebit.store.blocks import Block, insert_block, read_block, read_blocks, replace_block
 from onebit.store.database import (
     InUseError,
     LostConnectionError,
@@ -30,16 +31,7 @@ from onebit.store.database import (
     writing,
 )
 from onebit.store.locks import Lock, noted, take_lock
-from onebit.store.rows import as_bytes, read_log, stamp, writer_of
-
-#: A block of a study's data: its kind, number, bytes.
-Block = tuple[str, int, bytes]
-#: Kinds of blocks: of a selection, predictions, what simulated raters know (right labels or verdicts), outputs that are
-#: texts, and what a judge says; of a training, features of examples and of the names of labels, what makes features,
-#: and the model as it was lately; of both, what raters are shown.
-PREDICTIONS, TRUTH, VERDICTS, OUTPUTS, JUDGE = "predictions", "truth", "verdicts", "outputs", "judge"
-FEATURES, NAMES, TRANSFORMER, SNAPSHOT = "features", "names", "transformer", "snapshot"
-ITEMS = "items"
+from onebit.store.rows import n_written, read_log, stamp, write_log
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +43,16 @@ class Entry:
     created_at: str
     about: dict[str, Any]
     n_events: int
+    archived: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """The events of a study, where they end, and when the last was written."""
+    """The events of a study, where they end, and when each was written."""
 
     events: list[Event]
     head: Head
-    last_at: str
+    written_at: list[str]
 
 
 class Store:
@@ -104,9 +97,8 @@ class Store:
             row = {"name": name, "created_at": now, "about": json.dumps(about)}
             made = connection.execute(insert(schema.studies).values(row)).inserted_primary_key
             study_id = int(made[0]) if made is not None else 0
-            for kind, number, data in blocks:
-                block = {"study_id": study_id, "kind": kind, "number": number, "data": data}
-                connection.execute(insert(schema.blocks), block)
+            for block in blocks:
+                insert_block(connection, study_id, block)
             chain = Chain()
             self._insert(connection, study_id, 0, [chain.link(event) for event in log], now)
         return Entry(study_id, name, now, about, chain.head.n_events)
@@ -165,7 +157,7 @@ class Store:
             begins = self._begins(connection, study_id)
         if acknowledged is not None:
             acknowledged.check(begins, unchain.head)
-        return Log([event for *_, event in rows], unchain.head, rows[-1][1] if rows else "")
+        return Log([event for *_, event in rows], unchain.head, [at for _, at, _ in rows])
 
     def digests(self, study_id: int) -> list[str]:
         """The digest of the log after each of its events."""
@@ -202,7 +194,8 @@ class Store:
             with self.writing() as connection:
                 self._insert(connection, study_id, first, texts, now)
         except IntegrityError as error:
-            n_ours = self._n_ours(study_id, first, texts)
+            with self.reading() as connection:
+                n_ours = n_written(connection, study_id, first, texts, self._writer)
             if n_ours == 0:
                 raise InUseError(
                     "another process has written to this study, so this one no longer knows its state; load it again"
@@ -213,33 +206,18 @@ class Store:
 
     def blocks(self, study_id: int, kind: str) -> Iterator[bytes]:
         """The blocks of a kind, in order."""
-        table = schema.blocks
-        chosen = (table.c.study_id == study_id) & (table.c.kind == kind)
         with self.reading() as connection:
-            numbers = connection.execute(select(table.c.number).where(chosen).order_by(table.c.number)).scalars().all()
-            for number in numbers:
-                yield as_bytes(
-                    connection.execute(select(table.c.data).where(chosen & (table.c.number == number))).scalar()
-                )
+            yield from read_blocks(connection, study_id, kind)
 
     def block(self, study_id: int, kind: str, number: int) -> bytes:
         """One block."""
-        table = schema.blocks
-        chosen = (table.c.study_id == study_id) & (table.c.kind == kind) & (table.c.number == number)
         with self.reading() as connection:
-            data = connection.execute(select(table.c.data).where(chosen)).scalar()
-        if data is None:
-            raise StoreError(f"block {number} of the {kind} of a study is missing; restore the store from a backup")
-        return as_bytes(data)
+            return read_block(connection, study_id, kind, number)
 
     def replace_block(self, study_id: int, block: Block) -> None:
         """Keep a block instead of the one of its kind and number."""
-        kind, number, data = block
-        table = schema.blocks
-        chosen = (table.c.study_id == study_id) & (table.c.kind == kind) & (table.c.number == number)
         with self.writing() as connection:
-            connection.execute(delete(table).where(chosen))
-            connection.execute(insert(table), {"study_id": study_id, "kind": kind, "number": number, "data": data})
+            replace_block(connection, study_id, block)
 
     def check(self) -> None:
         """StoreError if the database finds itself damaged."""
@@ -293,7 +271,10 @@ class Store:
         counted = connection.execute(select(table.c.study_id, func.count()).group_by(table.c.study_id)).all()
         counts: dict[int, int] = {row[0]: row[1] for row in counted}
         rows = connection.execute(select(schema.studies).order_by(schema.studies.c.id)).all()
-        return [Entry(row.id, row.name, row.created_at, _about(row), counts.get(row.id, 0)) for row in rows]
+        away = set(connection.execute(select(schema.archives.c.study_id)).scalars())
+        return [
+            Entry(row.id, row.name, row.created_at, _about(row), counts.get(row.id, 0), row.id in away) for row in rows
+        ]
 
     @staticmethod
     def _begins(connection: Connection, study_id: int) -> str:
@@ -303,25 +284,7 @@ class Store:
         return digest_of(str(connection.execute(first).scalar()))
 
     def _insert(self, connection: Connection, study_id: int, first: int, texts: Sequence[str], now: str) -> None:
-        writer = stamp(self._writer, now)
-        rows = [(study_id, first + i, event, writer, now) for i, event in enumerate(texts)]
-        mark = "?" if connection.dialect.name == "sqlite" else "%s"
-        connection.exec_driver_sql(
-            f"INSERT INTO events (study_id, seq, event, writer, written_at) VALUES ({', '.join([mark] * 5)})", rows
-        )
-
-    def _n_ours(self, study_id: int, first: int, texts: Sequence[str]) -> int:
-        """How many of these events stand there already, written by us; 0 if there is anything else.
-
-        Then the reply to a commit was lost, and not the commit. What came since is not there yet.
-        """
-        table = schema.events
-        chosen = (table.c.study_id == study_id) & (table.c.seq >= first)
-        query = select(table.c.seq, table.c.event, table.c.writer).where(chosen).order_by(table.c.seq)
-        with self.reading() as connection:
-            found = [(seq, event, writer_of(writer)) for seq, event, writer in connection.execute(query).all()]
-        ours = [(first + i, event, self._writer) for i, event in enumerate(texts)]
-        return len(found) if found == ours[: len(found)] else 0
+        write_log(connection, study_id, first, texts, stamp(self._writer, now), now)
 
 
 def _about(row: Row[Any]) -> dict[str, Any]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from onebit.errors import OnebitError
 from onebit.log.fold import fold
+from onebit.store.locks import noted_studies
 from onebit.store.store import Store
 from onebit.study.opening import read_whole
 
@@ -28,7 +30,20 @@ def check_store(storage: str) -> list[Health]:
     """
     with Store(storage, untouched=True) as store:
         store.check()
-        return [_look(store, name) for name in [entry.name for entry in store.entries()]]
+        entries = store.entries()
+        return [*(_look(store, entry.name) for entry in entries), *_missing(storage, {entry.id for entry in entries})]
+
+
+def _missing(storage: str, numbers: set[int]) -> Iterator[Health]:
+    """Studies that were acknowledged, as their notes beside the store say, and are not in it."""
+    for number, note in sorted(noted_studies(storage).items()):
+        if number not in numbers:
+            yield Health(
+                f"study number {number}",
+                0,
+                problem=f"it is not in the store, and {note.head.n_events:,} events of it were acknowledged: restore "
+                f"the store as it was, its -wal file included; if this is another store put here, remove {note.path}",
+            )
 
 
 def _look(store: Store, name: str) -> Health:

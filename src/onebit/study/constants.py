@@ -14,6 +14,9 @@ APART = 10
 #: Probability with which each interval about a rater holds. Origin: the usual one.
 CONFIDENCE = 0.95
 
+#: Seconds between two answers of a rater from which on it was a pause. Origin: a round number; texts take a while.
+LONGEST_ANSWER = 300.0
+
 # -- plans of a table (cli/table_plan.py, selecting.py)
 
 #: The eps that are planned for unless others are given. Origin: round numbers, from coarse to the default.
@@ -25,6 +28,13 @@ PLANNED_EPS = (0.05, 0.02, 0.01)
 BANDS = 5
 #: Questions whose scores are looked up at a time. Origin: a round number, for memory.
 JUDGED_AT_A_TIME = 4096
+
+# -- reports (kinds/selection/mistakes.py, kinds/training/words.py)
+
+#: Examples of what models got wrong: of so many models, so many each, and in all. Origin: what fits on a page or two.
+MODELS_WITH_MISTAKES, MISTAKES_EACH, MOST_MISTAKES = 5, 3, 12
+#: An accuracy interval that is wider than this is not told as a result. Origin: a round number.
+TOO_WIDE = 0.5
 
 # -- who is there (desk.py)
 

@@ -12,7 +12,8 @@ from onebit.errors import InvalidInputError
 from onebit.log.events import Created, check_same
 from onebit.records import SelectionSpec, TrainingSpec
 from onebit.report import Report, as_html, as_json
-from onebit.store.store import TRANSFORMER, Entry, Store
+from onebit.store.blocks import TRANSFORMER
+from onebit.store.store import Entry, Store
 from onebit.study.creation import NewStudy, Progress
 from onebit.study.kinds.replayed import differences
 from onebit.study.opening import load_study, open_study

@@ -8,8 +8,9 @@ from typing import Any
 
 from onebit.log.chain import canonical, digest_of
 from onebit.log.events import Created
+from onebit.store.blocks import ITEMS, JUDGE, NAMES, OUTPUTS, TRANSFORMER, TRUTH, VERDICTS, Block
 from onebit.store.database import StoreError
-from onebit.store.store import ITEMS, JUDGE, NAMES, OUTPUTS, TRANSFORMER, TRUTH, VERDICTS, Block, Entry, Store
+from onebit.store.store import Entry, Store
 
 #: The kinds of blocks that are sealed. The digest of the table covers predictions and features; a snapshot may change.
 SEALED = (ITEMS, NAMES, TRANSFORMER, TRUTH)

@@ -12,9 +12,10 @@ from onebit.errors import InvalidInputError
 from onebit.log.chain import Chain
 from onebit.log.events import Answered, Asked, Created, Event, LogError, TableFacts
 from onebit.records import Answer, Question, Setting
+from onebit.store.blocks import Block
 from onebit.store.database import InUseError
 from onebit.store.locks import Lock
-from onebit.store.store import Block, Entry, Log
+from onebit.store.store import Entry, Log
 
 CREATED = Created(Setting(eps=0.05, seed=3), "certified", TableFacts("f" * 64, 8, 300, 5))
 ASKED = Asked(Question(0, 1, 2, 0.1 + 0.2, 0), "ann")

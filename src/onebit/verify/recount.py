@@ -27,6 +27,9 @@ BETS = np.geomspace(0.002, MOST_STAKED, 20)
 EPS_STEP = 1e-4
 #: A log-wealth this close to its threshold may fall on either side, since sums are rounded.
 LOG_TOLERANCE = 1e-6
+#: Step 4: how much of the wealth is put around a bet, and the standard deviation of log(bet) there.
+NEAR_USUAL, SPREAD = 0.75, 1.0
+
 
 #: Step 10: how often a check may contradict "one right label", what is held against that, and the odds for an alarm.
 TOLERATED_RATE, OTHER_RATES, ALARM_ODDS = 0.01, (0.05, 0.1, 0.2, 0.4, 0.8), 20
@@ -49,7 +52,10 @@ def luck_of_errors(n_differ: Ints, log_odds: float, f_no: float, f_yes: float) -
 
 
 class Count(ABC):
-    """The wealth of every pair from the rounds added so far."""
+    """The wealth of every pair from the rounds added so far; most of it is put on bets around ``usual_bet``."""
+
+    def __init__(self, usual_bet: float) -> None:
+        self._usual_bet = usual_bet
 
     @abstractmethod
     def add(self, survivors: Sequence[int], settled: Sequence[Settled]) -> None:
@@ -60,8 +66,13 @@ class Count(ABC):
         """For each rival and bet, the log of the product of all factors; shape (n_rivals, n_bets)."""
 
     def log_wealth(self, rivals: Sequence[int], leader: int, c: float) -> Floats:
-        """log of the mean over the bets, against "the rival is ahead of the leader by c or more"; shape (n_rivals,)."""
-        mean: Floats = logsumexp(self._log_products(rivals, leader, c), axis=1) - np.log(BETS.size)
+        """log of the mean over the bets, against "the rival is ahead of the leader by c or more"; shape (n_rivals,).
+
+        Step 4: a bet's weight is partly the density of a normal law of log(bet) there, partly the same for all.
+        """
+        density = np.exp(-0.5 * ((np.log(BETS) - np.log(self._usual_bet)) / SPREAD) ** 2)
+        weight = NEAR_USUAL * density / density.sum() + (1 - NEAR_USUAL) / BETS.size
+        mean: Floats = logsumexp(self._log_products(rivals, leader, c), b=weight, axis=1)
         return mean
 
 
@@ -87,7 +98,14 @@ class IndependentCount(Count):
     Step 14: ``slack(leader)`` (N,) is taken off the threshold, and bets are divided by 1 + slack.
     """
 
-    def __init__(self, n_models: int, abstaining_rival: float, slack: Callable[[int], Floats] | None = None) -> None:
+    def __init__(
+        self,
+        n_models: int,
+        usual_bet: float,
+        abstaining_rival: float,
+        slack: Callable[[int], Floats] | None = None,
+    ) -> None:
+        super().__init__(usual_bet)
         self._abstaining_rival, self._slack = abstaining_rival, slack
         self._survivors = np.arange(n_models)
         self._epochs: list[_Outputs] = []
@@ -167,7 +185,8 @@ class PoolCount(Count):
     ``said`` (N, n) is what the models say on the pool.
     """
 
-    def __init__(self, said: Ints) -> None:
+    def __init__(self, said: Ints, usual_bet: float) -> None:
+        super().__init__(usual_bet)
         self._said = said
         self._items: list[int] = []
         #: For each item drawn, which models are right; those that did not survive until then count no more.

@@ -23,6 +23,8 @@ Floats = NDArray[np.float64]
 
 #: Examples of a stream that are only looked at, for the vote: so many per model, at most so many, and at most a tenth.
 LOOKED_AT_PER_MODEL, MOST_LOOKED_AT, LOOKED_AT_PART = 4, 256, 10
+#: Step 5: how many votes there are, and the votes of a model that agreed with the last one as often as not.
+N_VOTES, VOTES_AT_EVEN_ODDS = 3, 1000
 #: Rounds of follow-up with two labels or more: the first so many are checked, and this share of the others.
 FIRST_CHECKED, CHECKED_SHARE = 30, 0.02
 #: Step 2, guesses: what is added to a share before its log-odds are taken, the least and the most, the most of all
@@ -151,9 +153,7 @@ def contest(
         scores = None if judge is None else judge.astype(np.float64)
         n_looked_at = 0 if setting.protocol == "panel" else n_looked_at
         return Contest(setting, said, n_labels, tuple(distinct.tolist()), shares, n_looked_at, scores)
-    voters = said[distinct, :n_voting]
-    vote = np.array([_plurality(column) for column in voters.T], dtype=np.int64)
-    agreement = (voters == vote).sum(axis=1)
+    agreement = _agreement(said[distinct, :n_voting])
     ranked = distinct[np.lexsort((distinct, -agreement))]
     shares = np.zeros(said.shape[0])
     shares[ranked] = 1 / np.arange(1, ranked.size + 1)
@@ -194,10 +194,21 @@ def _check_judge(judge: NDArray[np.floating] | None, shape: tuple[int, ...]) -> 
         )
 
 
-def _plurality(column: Ints) -> int:
-    """The label that most models give to one item, the lowest of equals; -2, with which nobody agrees, if none do."""
-    labels = column[column >= 0]
-    return int(np.bincount(labels).argmax()) if labels.size else -2
+def _agreement(voters: Ints) -> Ints:
+    """Step 5: on how many items each model agrees with the last vote, where they say ``voters`` (N, n_items); (N,)."""
+    n_votes: Ints = np.ones(voters.shape[0], dtype=np.int64)
+    agreed: Ints
+    for _ in range(N_VOTES):
+        vote = np.array([_elected(column, n_votes) for column in voters.T], dtype=np.int64)
+        agreed = (voters == vote).sum(axis=1)
+        n_votes = np.array([1 + VOTES_AT_EVEN_ODDS * int(a) // (voters.shape[1] - int(a) + 1) for a in agreed])
+    return agreed
+
+
+def _elected(column: Ints, n_votes: Ints) -> int:
+    """The label with most votes at one item, the lowest of equals; -2, with which nobody agrees, if nobody speaks."""
+    speaks = column >= 0
+    return int(np.bincount(column[speaks], n_votes[speaks]).argmax()) if speaks.any() else -2
 
 
 def left_to_draw(contest: Contest, survivors: Iterable[int], undrawn: NDArray[np.bool_]) -> list[int]:

@@ -7,6 +7,7 @@ import json
 import uuid
 from collections.abc import AsyncIterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 from starlette.background import BackgroundTask
@@ -15,6 +16,7 @@ from starlette.responses import FileResponse, HTMLResponse, Response, StreamingR
 
 from onebit.errors import InvalidInputError
 from onebit.report import as_html
+from onebit.store.listing import archive as put_away
 from onebit.web.access import Link, UnknownLinkError
 from onebit.web.calls import Call, Operation
 from onebit.web.constants import ALIVE_EVERY, LOOK_EVERY, MOST_NAME, MOST_NUMBER
@@ -29,6 +31,7 @@ STUDY: Schema = fields(
         "name": {"type": "string"},
         "created_at": {"type": "string"},
         "paused": {"type": "boolean"},
+        "archived": {"type": "boolean"},
     }
 )
 LINK: Schema = fields(
@@ -41,6 +44,8 @@ LINK: Schema = fields(
     }
 )
 ANYTHING: Schema = {"type": "object"}
+#: Media types of what is downloaded.
+FILE, SQLITE = "application/octet-stream", "application/x-sqlite3"
 
 
 def _number(call: Call, name: str) -> int:
@@ -63,6 +68,7 @@ def studies(call: Call) -> dict[str, Any]:
                 "name": entry.name,
                 "created_at": entry.created_at,
                 "paused": call.site.access.is_paused(entry.id),
+                "archived": entry.archived,
             }
             for entry in entries
         ]
@@ -86,6 +92,11 @@ def status(call: Call) -> dict[str, Any]:
     }
 
 
+def _download(path: Path, name: str, media_type: str = FILE) -> Response:
+    """A file that was made for this call, and is gone when it was sent."""
+    return FileResponse(path, media_type=media_type, filename=name, background=BackgroundTask(path.unlink))
+
+
 def export(call: Call) -> Response:
     from onebit.study.export import export_study
 
@@ -94,7 +105,7 @@ def export(call: Call) -> Response:
     ending = call.query.get("format", "csv")
     path = call.site.uploads / f"{uuid.uuid4().hex}.{ending}"
     export_study(call.site.storage, entry.name, path, what, anonymous=call.query.get("anonymous") == "yes")
-    return FileResponse(path, filename=f"{entry.name} {what}.{ending}", background=BackgroundTask(path.unlink))
+    return _download(path, f"{entry.name} {what}.{ending}")
 
 
 def backup(call: Call) -> Response:
@@ -102,7 +113,7 @@ def backup(call: Call) -> Response:
 
     path = call.site.uploads / f"{uuid.uuid4().hex}.db"
     copy(call.site.storage, str(path))
-    return FileResponse(path, filename="onebit-backup.db", background=BackgroundTask(path.unlink))
+    return _download(path, "onebit-backup.db", SQLITE)
 
 
 def model(call: Call) -> Response:
@@ -114,7 +125,7 @@ def model(call: Call) -> Response:
     path = call.site.uploads / f"{uuid.uuid4().hex}.skops"
     with load_study(entry.name, storage=call.site.storage, read_only=True) as study:
         study.write_model(path)
-    return FileResponse(path, filename=f"{entry.name}.skops", background=BackgroundTask(path.unlink))
+    return _download(path, f"{entry.name}.skops")
 
 
 def report(call: Call) -> Response:
@@ -155,6 +166,17 @@ def pause(call: Call) -> dict[str, Any]:
     return {"paused": call.body["paused"]}
 
 
+def rename(call: Call) -> dict[str, Any]:
+    call.site.rename(_number(call, "study"), call.body["name"])
+    return {"name": call.body["name"]}
+
+
+def archive(call: Call) -> dict[str, Any]:
+    entry = call.site.entry(_number(call, "study"))
+    put_away(call.site.store, entry.id, call.body["archived"])
+    return {"archived": call.body["archived"]}
+
+
 def delete(call: Call) -> dict[str, Any]:
     entry = call.site.entry(_number(call, "study"))
     if call.body["name"] != entry.name:
@@ -175,7 +197,7 @@ async def live(call: Call) -> Response:
             paused = await run_in_threadpool(_paused_or_ended, call, room.entry.id)
             if paused is None:
                 return
-            now = room.study.view.head.n_events, paused
+            now = room.study.view.head.n_events, paused, room.is_foreseen
             if now != seen:
                 seen, quiet = now, 0.0
                 yield f"data: {json.dumps({'events': now[0], 'paused': now[1]})}\n\n"
@@ -218,7 +240,7 @@ OPERATIONS = (
         "The verified labels, or the whole log, as a file",
         "owner",
         export,
-        "application/octet-stream",
+        FILE,
         query={
             "what": text(10, enum=["labels", "log"]),
             "format": text(10, enum=["csv", "jsonl", "parquet"]),
@@ -232,7 +254,7 @@ OPERATIONS = (
         "The classifier that a study trains, as it is now, as onebit predict reads it",
         "owner",
         model,
-        "application/octet-stream",
+        FILE,
     ),
     Operation("GET", f"{_AT}/report", "report", "The report, one HTML file", "owner", report, "text/html"),
     Operation(
@@ -242,7 +264,7 @@ OPERATIONS = (
         "A copy of the whole store (SQLite)",
         "owner",
         backup,
-        "application/x-sqlite3",
+        SQLITE,
     ),
     Operation(
         "GET",
@@ -281,6 +303,27 @@ OPERATIONS = (
         pause,
         fields({"paused": {"type": "boolean"}}),
         body=fields({"paused": {"type": "boolean"}}),
+    ),
+    Operation(
+        "POST",
+        f"{_AT}/rename",
+        "rename",
+        "Give the study another name; its log does not change",
+        "owner",
+        rename,
+        fields({"name": {"type": "string"}}),
+        body=fields({"name": text(MOST_NAME)}),
+        errors=(409,),
+    ),
+    Operation(
+        "POST",
+        f"{_AT}/archive",
+        "archive",
+        "Put the study away, which pauses it, or list it again",
+        "owner",
+        archive,
+        fields({"archived": {"type": "boolean"}}),
+        body=fields({"archived": {"type": "boolean"}}),
     ),
     Operation(
         "POST",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from onebit.errors import OnebitError
 from onebit.records import Answer, Status
-from onebit.store.store import Entry
+from onebit.store.listing import rename
+from onebit.store.store import Entry, Store
 from onebit.study.rehearsal import Rehearsal
 from onebit.study.study import Offer, Receipt, Study, Undo
 from onebit.web.constants import AHEAD, MOST_TOGETHER, PLENTY, REFRESH, SCARCE, SHARE
@@ -45,7 +46,9 @@ class Room:
         self._overview: Overview | None = None
         self._seen_closings = -1
         self._look_again_at = 0.0
-        self._was_rehearsed = False
+        self._has_looked_ahead = False
+        #: Whether there is a forecast.
+        self.is_foreseen = False
 
     def hand(self, rater: str, n: int, paused: bool, together: bool = False) -> Hand:
         """Up to ``n`` questions for a rater: those given before that still want an answer, then new ones.
@@ -121,13 +124,14 @@ class Room:
         finally:
             self._look_lock.release()
 
-    def rehearse(self, workroom: Workroom) -> None:
+    def look_ahead(self, workroom: Workroom) -> None:
         """Make the forecasts possible, once, in a process of its own; the next overview has one."""
-        if self._was_rehearsed or not self.study.kind.can_rehearse or self.study.is_over:
+        if self._has_looked_ahead or not self.study.kind.can_foresee or self.study.is_over:
             return
-        self._was_rehearsed = True
-        self.study.kind.foresee(workroom.do("rehearse", {"study": self.entry.name}))
+        self._has_looked_ahead = True
+        self.study.kind.foresee(workroom.do("look_ahead", {"study": self.entry.name}))
         self._seen_closings = -1
+        self.is_foreseen = True
 
     def progress(self, state: State, rater: str, language: Language = LANGUAGES[ENGLISH]) -> dict[str, Any]:
         """How far the study is, for a rater: in words, and as numbers."""
@@ -140,6 +144,12 @@ class Room:
             "own": self.study.n_answers_of(rater),
             "forecast": None if forecast is None else list(forecast),
         }
+
+    def rename(self, store: Store, name: str) -> None:
+        """Give the study another name, in the store and here."""
+        rename(store, self.entry.id, name)
+        self.entry = replace(self.entry, name=name)
+        self.study.name = self.study.kind.study = name
 
     def close(self) -> None:
         """Let go of the study, when nobody looks at it any more."""

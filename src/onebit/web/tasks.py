@@ -48,11 +48,11 @@ def plan(storage: str, folders: Folders, body: dict[str, Any]) -> dict[str, Any]
     }
 
 
-def rehearse(storage: str, folders: Folders, body: dict[str, Any]) -> Any:
+def look_ahead(storage: str, folders: Folders, body: dict[str, Any]) -> Any:
     """What the forecasts of a study rest on; its log is not replayed for that."""
     with Store(storage) as store:
         _, kind = read_whole(store, store.entry(body["study"]))
-    return kind.rehearse(PATIENCE)
+    return kind.look_ahead(PATIENCE)
 
 
 def create(storage: str, folders: Folders, body: dict[str, Any]) -> int:

@@ -21,6 +21,8 @@ from onebit.estimate.betting import (
     Wealth,
     leader_guess,
     rival_guess,
+    stakes,
+    usual_bet,
 )
 
 Floats = NDArray[np.float64]
@@ -116,24 +118,30 @@ def as_rounds(epoch: Epoch, n_hypotheses: int) -> Rounds:
 
 
 def filled(epochs: list[Epoch], n_hypotheses: int) -> IndependentWealth:
-    wealth = IndependentWealth(n_hypotheses)
+    wealth = IndependentWealth(n_hypotheses, usual_bet=0.12)
     for epoch in epochs:
         wealth.add(as_rounds(epoch, n_hypotheses))
     return wealth
 
 
+def plain_stakes(usual: float) -> list[float]:
+    """Step 4: three quarters by a bell curve over log(bet), of standard deviation 1, around the usual bet."""
+    near = [math.exp(-((math.log(bet) - math.log(usual)) ** 2) / 2) for bet in BETS.tolist()]
+    return [0.75 * each / math.fsum(near) + 0.25 / 20 for each in near]
+
+
 def plain_wealth(epochs: list[Epoch], h: int, g: int, c: float) -> float:
     """The mean over bets of the product over rounds of 1 - bet (D - c); step 4, and step 7 for the nil ones."""
     total = 0.0
-    for bet in BETS.tolist():
+    for bet, stake in zip(BETS.tolist(), plain_stakes(0.12), strict=True):
         product = 1.0
         for epoch in epochs:
             for D in [*(r.difference(h, g, bet) for r in epoch.rounds), *[0.0] * epoch.n_nil]:
                 factor = 1 - bet * (D - c)
                 assert factor > 0
                 product *= factor
-        total += product
-    return total / BETS.size
+        total += stake * product
+    return total
 
 
 def plain_pool_wealth(pool: RandomPool, h: int, g: int, c: float) -> float:
@@ -151,7 +159,7 @@ def plain_pool_wealth(pool: RandomPool, h: int, g: int, c: float) -> float:
             assert c_t > 1 or (factors > 0).all()
             products = np.full(BETS.size, math.inf) if c_t > 1 else products * factors
             S, left = S + D, left - 1
-    return math.inf if n_items * c - S > left else float(products.mean())
+    return math.inf if n_items * c - S > left else float(products @ plain_stakes(0.35))
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,7 +170,7 @@ class RandomPool:
     epochs: list[tuple[Ints, Bools]]
 
     def wealth(self, n_epochs: int | None = None) -> PoolWealth:
-        wealth = PoolWealth(self.said)
+        wealth = PoolWealth(self.said, 0.35)
         for items, right in self.epochs[:n_epochs]:
             wealth.add(items, right)
         return wealth
@@ -185,6 +193,21 @@ def test_the_bets_are_those_of_the_document() -> None:
     assert BETS.size == 20
     assert (BETS[0], BETS[-1], CAP) == (0.002, 0.9, BENT_TO)
     assert BETS[1:] / BETS[:-1] == pytest.approx((0.9 / 0.002) ** (1 / 19))
+
+
+@pytest.mark.parametrize("usual", [0.12, 0.35])
+def test_the_stakes_are_those_of_the_document(usual: float) -> None:
+    """Step 4: a mean, fixed before the first round, in which no bet has less than a quarter of an even share."""
+    assert stakes(usual).tolist() == pytest.approx(plain_stakes(usual), rel=1e-12)
+    assert stakes(usual).sum() == pytest.approx(1, abs=1e-12)
+    assert stakes(usual).min() >= 0.25 / BETS.size
+    assert stakes(None).tolist() == [1 / BETS.size] * BETS.size
+
+
+def test_the_usual_bets_are_those_of_the_document() -> None:
+    """Step 4: 1.2 sqrt(eps), or 3.5 sqrt(eps) on exact differences of a pool, and no bet above the cap."""
+    assert [usual_bet(0.01, exact) for exact in (False, True)] == pytest.approx([0.12, 0.35])
+    assert [usual_bet(0.25, exact) for exact in (False, True)] == pytest.approx([0.6, 0.9])
 
 
 @given(seeds, thresholds)
@@ -345,7 +368,7 @@ def test_kept_thresholds_go_on_where_they_were(seed: int, pool: bool) -> None:
         wealth, n_epochs = pooled.wealth(0), len(pooled.epochs)
     else:
         epochs = random_epochs(rng, 3)
-        wealth, n_epochs = IndependentWealth(3), len(epochs)
+        wealth, n_epochs = IndependentWealth(3, usual_bet=0.12), len(epochs)
     for n in range(1, n_epochs + 1):
         if isinstance(wealth, PoolWealth):
             wealth.add(*pooled.epochs[n - 1])
@@ -388,7 +411,7 @@ def test_rounds_without_a_difference_add_the_threshold() -> None:
     """A free round multiplies by 1 + bet c; at c = 0 it changes nothing."""
     wealth = filled([Epoch([], 7)], 2)
     assert wealth.log_wealth(0, 0.0) == pytest.approx(0, abs=1e-14)
-    assert np.exp(wealth.log_wealth(0, 0.2)) == pytest.approx(np.mean((1 + BETS * 0.2) ** 7))
+    assert np.exp(wealth.log_wealth(0, 0.2)) == pytest.approx((1 + BETS * 0.2) ** 7 @ plain_stakes(0.12))
 
 
 def test_before_the_first_round_all_wealth_is_one() -> None:

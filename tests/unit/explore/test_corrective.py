@@ -147,6 +147,13 @@ def _probabilities(mixture: Mixture, n_hypotheses: int) -> Floats:
     return dense
 
 
+@pytest.mark.parametrize("weight", [[0.0, 1.0], [0.5, 0.6], [-0.5, 1.5]])
+def test_weights_that_are_no_distribution_are_refused(weight: list[float]) -> None:
+    """A weight of 0 too: the sample would have no say, and the gap of the others would be that of another potential."""
+    with pytest.raises(InvalidInputError, match="positive and add up to 1"):
+        Barrier(np.array(weight), np.full(2, 0.1), 0.5)
+
+
 def test_passes_are_the_calls_of_the_oracle() -> None:
     right = random_right(np.random.default_rng(1), 40, 60)
     counted = CountingClass(table_of(right))

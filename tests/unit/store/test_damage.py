@@ -83,6 +83,14 @@ def test_what_is_damaged_is_said_when_a_study_is_opened(store_file: Path, statem
             load_study("s", storage=storage, read_only=read_only)
 
 
+def test_names_of_tables_that_are_no_text_are_said(store_file: Path) -> None:
+    """SQLite quotes them in its error, which then is no text either."""
+    content = store_file.read_bytes()
+    store_file.write_bytes(content.replace(b"CREATE TABLE events", b"CREATE TABLX\xd5events"))
+    with pytest.raises(StoreError, match="is damaged"):
+        load_study("s", storage=f"sqlite:///{store_file}")
+
+
 def test_shown_texts_that_break_while_a_study_is_open_are_said(store_file: Path) -> None:
     with load_study("s", storage=f"sqlite:///{store_file}") as study:
         changed(store_file, "UPDATE blocks SET data = x'0011' WHERE kind = 'items'")

@@ -95,6 +95,22 @@ def test_looking_at_a_cut_log_does_not_throw_its_rest_away(tmp_path: Path) -> No
     assert everything(copy) == before
 
 
+def test_a_study_that_was_lost_with_the_end_of_the_log_is_missed(tmp_path: Path) -> None:
+    """A write-ahead log that is damaged before a study was made loses all of it: nothing in the store tells of it."""
+    path, copy = tmp_path / "studies.db", tmp_path / "copy" / "studies.db"
+    copy.parent.mkdir()
+    create_study(PREDICTIONS, "first", storage=url(path), eps=0.1).close()
+    with create_study(PREDICTIONS, "second", storage=url(path), eps=0.1) as study:
+        answered(study, 3)
+        for each in tmp_path.glob("studies.db*"):
+            shutil.copy(each, copy.parent)
+    copy.with_name("studies.db-wal").unlink()
+    first, second = check_store(url(copy))
+    assert first.problem is None
+    assert second.problem is not None
+    assert "is not in the store" in second.problem
+
+
 def test_of_a_damaged_log_its_beginning_is_kept(stored: Path, tmp_path: Path) -> None:
     changed(stored, "UPDATE events SET event = replace(event, 'ann', 'bob') WHERE study_id = 1 AND seq = 30")
     before = everything(stored)

@@ -30,6 +30,15 @@ Ints = NDArray[np.int64]
 N_LABELS = 4
 
 
+def stakes(usual: float) -> NDArray[np.float64]:
+    """Step 4: what of the wealth each bet has, by hand."""
+    near = [math.exp(-(math.log(bet / usual) ** 2) / 2) for bet in BETS.tolist()]
+    return np.array([0.75 * each / math.fsum(near) + 0.0125 for each in near])
+
+
+STAKES, EXACT_STAKES = stakes(0.12), stakes(0.35)
+
+
 @dataclass(frozen=True, eq=False)
 class Log:
     """Everything that ``verify`` is given."""
@@ -524,7 +533,7 @@ def test_wealth_of_independent_rounds_by_hand() -> None:
     drawn = replace(one_shot_round(Known()), to_ask=(2,))
     _, q_0, q_2 = drawn.q.tolist()
     known = Known({0: {0: False, 2: True}})
-    count = IndependentCount(4, abstaining_rival=0.05)
+    count = IndependentCount(4, 0.12, abstaining_rival=0.05)
     passed_over = Settled(replace(drawn, to_ask=()), None)
     count.add((0, 1, 2, 3), [Settled(drawn, 2), Settled(drawn, None), passed_over])
     count.add((0, 1, 3), [replace_round(Settled(one_shot_round(known), None), (0, 1, 3))])
@@ -538,8 +547,8 @@ def test_wealth_of_independent_rounds_by_hand() -> None:
             x_leader = (lowered + (1 - lowered) / q_2, lowered - lowered / q_2, lowered)
             factors = [1 - bet * (raised - x - c) for x in x_leader]
             products.append(math.prod(factors) * (1 - bet * (x_known - 1 - c)))
-        assert math.isclose(count.log_wealth([h], 0, c)[0], math.log(np.mean(products)), rel_tol=1e-12)
-    assert math.isclose(count.log_wealth([0], 0, c)[0], math.log(np.mean((1 + BETS * c) ** 4)), rel_tol=1e-12)
+        assert math.isclose(count.log_wealth([h], 0, c)[0], math.log(STAKES @ products), rel_tol=1e-12)
+    assert math.isclose(count.log_wealth([0], 0, c)[0], math.log(STAKES @ (1 + BETS * c) ** 4), rel_tol=1e-12)
 
 
 def replace_round(settled: Settled, survivors: tuple[int, ...]) -> Settled:
@@ -552,7 +561,7 @@ def pool_count(order: tuple[int, ...], right: Ints) -> PoolCount:
 
     Models say 1 where they are right and 0 elsewhere.
     """
-    count = PoolCount(right)
+    count = PoolCount(right, 0.35)
     zero = np.zeros(2)
     settled = [Settled(Round(item, (1,), np.array([0, 1]), right[:, item], zero, zero, zero), 1) for item in order]
     models = range(right.shape[0])
@@ -565,15 +574,15 @@ def test_slack_lowers_the_threshold_and_the_bets() -> None:
     """Step 14, against the plain product; no bet can lose all, however wide the slack is."""
     drawn = replace(one_shot_round(Known()), to_ask=(2,))
     slack = np.array([0.0, 0.3, 0.1, 0.2])
-    count = IndependentCount(4, abstaining_rival=0.05, slack=lambda leader: slack)
-    plain = IndependentCount(4, abstaining_rival=0.05)
+    count = IndependentCount(4, 0.12, abstaining_rival=0.05, slack=lambda leader: slack)
+    plain = IndependentCount(4, 0.12, abstaining_rival=0.05)
     for each in (count, plain):
         each.add((0, 1, 2, 3), [Settled(drawn, 2), Settled(drawn, None)])
     as_rival, as_leader = estimates([Settled(drawn, 2), Settled(drawn, None)], 0.05)
     c = 0.1
     bets = BETS / 1.3
     D = as_rival[[1, 4]] - as_leader[[2, 5]]
-    expected = math.log(np.mean(np.prod(1 - bets * (D - (c - 0.3)), axis=0)))
+    expected = math.log(STAKES @ np.prod(1 - bets * (D - (c - 0.3)), axis=0))
     assert math.isclose(count.log_wealth([1], 0, c)[0], expected, rel_tol=1e-12)
     assert count.log_wealth([1], 0, c)[0] < plain.log_wealth([1], 0, c)[0]
     assert (bets * (0.9 / BETS + 0.3) <= 0.9 + 1e-12).all()
@@ -587,7 +596,7 @@ def test_wealth_without_replacement_by_hand() -> None:
         product *= 1 - BETS / (1 + S / left) * (D - (n * c - S) / left)
         S += D
     count = pool_count((0, 1, 2, 4), right)
-    assert math.isclose(count.log_wealth([1], 0, c)[0], math.log(product.mean()), rel_tol=1e-12)
+    assert math.isclose(count.log_wealth([1], 0, c)[0], math.log(EXACT_STAKES @ product), rel_tol=1e-12)
     # With S at -2 and two left, a sum of .7 is still possible; with S at -2 and one left it is not.
     assert np.isfinite(pool_count((0, 1, 3, 2), right).log_wealth([1], 0, c)[0])
     assert np.isinf(pool_count((0, 2, 3, 5), right).log_wealth([1], 0, c)[0])
@@ -598,9 +607,9 @@ def test_models_that_hardly_differ_need_no_answers() -> None:
     """They differ on one item of ten: neither is ahead by more than a tenth, whatever is right there."""
     right = np.zeros((2, 10), dtype=np.int64)
     right[0, 3] = 1
-    wealth = PoolCount(right).log_wealth([1], 0, 0.11)
+    wealth = PoolCount(right, 0.35).log_wealth([1], 0, 0.11)
     assert np.isinf(wealth[0])
-    assert PoolCount(right).log_wealth([1], 0, 0.1)[0] == 0
+    assert PoolCount(right, 0.35).log_wealth([1], 0, 0.1)[0] == pytest.approx(0, abs=1e-12)
 
 
 def test_the_bet_where_only_winning_throughout_could_save_the_claim() -> None:
@@ -609,7 +618,7 @@ def test_the_bet_where_only_winning_throughout_could_save_the_claim() -> None:
     count = pool_count((0, 1, 2), right)
     # Before the second item c_t = 1/3, so the bets are divided by 2/3, and D - c_t = -4/3. Then c_t = 1 = D.
     expected = (1 + BETS) * (1 + 2 * BETS)
-    assert math.isclose(count.log_wealth([1], 0, 0.0)[0], math.log(expected.mean()), rel_tol=1e-12)
+    assert math.isclose(count.log_wealth([1], 0, 0.0)[0], math.log(EXACT_STAKES @ expected), rel_tol=1e-12)
 
 
 def test_wealth_without_replacement_is_at_most_one_in_the_mean() -> None:

@@ -45,7 +45,7 @@ def test_progress_follows_the_epochs_while_nobody_waits(serving: Serving) -> Non
     served = serving(eps=0.01)
     room = served.site.room(1)
     assert served.post("ask", served.ann, n=1).json()["progress"]["forecast"] is None
-    room.study.rehearse()
+    room.study.look_ahead()
     made, looked_at_by = room._watcher.look, []
 
     def look() -> object:

@@ -37,9 +37,9 @@ def test_what_is_done_there_is_what_would_be_done_here(tmp_path: Path) -> None:
     with Store(f"sqlite:///{tmp_path}/studies.db") as store:
         assert [(entry.id, entry.name) for entry in store.entries()] == [(number, "made there")]
     storage = f"sqlite:///{tmp_path}/studies.db"
-    rehearsed = room.do("rehearse", {"study": "made there"})
-    assert rehearsed == json.loads(json.dumps(tasks.rehearse(storage, folders, {"study": "made there"})))
-    assert len(rehearsed["courses"]) == len(IMAGINED)
+    ahead = room.do("look_ahead", {"study": "made there"})
+    assert ahead == json.loads(json.dumps(tasks.look_ahead(storage, folders, {"study": "made there"})))
+    assert len(ahead["courses"]) == len(IMAGINED)
 
 
 def test_refusals_come_back_with_their_field(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ class DrawnEvidence(Evidence):
 class IndependentEvidence(DrawnEvidence):
     """Independent draws from a stream, or with replacement from a pool on which hypotheses say ``pool_said``.
 
-    ``slack`` is that of the wealth. ``passive``: the label is asked for where all agree, too.
+    ``slack`` and ``usual_bet`` are those of the wealth. ``passive``: the label is asked for where all agree, too.
     """
 
     def __init__(
@@ -100,10 +100,11 @@ class IndependentEvidence(DrawnEvidence):
         pool_said: Predictions | None,
         slack: Callable[[int], Floats] | None = None,
         passive: bool = False,
+        usual_bet: float | None = None,
     ) -> None:
         self._hypotheses, self._items, self._rows, self._pool_said = hypotheses, items, rows, pool_said
         self._passive = passive
-        self._wealth = IndependentWealth(rows.size, slack)
+        self._wealth = IndependentWealth(rows.size, slack, usual_bet)
         #: What one-shot rounds show about single hypotheses, and what exact ones do.
         self._weighted: list[WeightedEpoch] = []
         self._sightings = Sightings(rows.size, None, passive)
@@ -193,16 +194,17 @@ class IndependentEvidence(DrawnEvidence):
 class PoolEvidence(DrawnEvidence):
     """Items of a pool, on which hypotheses say ``said`` (N, n), without replacement and seen exactly.
 
-    Only items on which survivors differ are drawn, unless ``passive``. ``seed`` is that of the run.
+    Only items on which survivors differ are drawn, unless ``passive``. ``seed`` is that of the run, ``usual_bet``
+    that of the wealth.
     """
 
-    def __init__(self, said: Predictions, passive: bool, seed: int) -> None:
+    def __init__(self, said: Predictions, passive: bool, seed: int, usual_bet: float | None = None) -> None:
         self._said = said
         self._sightings = Sightings(said.shape[0], said, passive)
         self._skips = Skips(self._sightings.n_counted or 0, seed)
         self._passive = passive
         self._undrawn = np.ones(said.shape[1], dtype=np.bool_)
-        self._wealth = PoolWealth(said)
+        self._wealth = PoolWealth(said, usual_bet)
         self.wealth = self._wealth
         self.score = np.zeros(said.shape[0])
 

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError
+from onebit.estimate.betting import usual_bet
 from onebit.estimate.delta import failure_of_wealth
 from onebit.estimate.rater_errors import one_label_is_refuted
 from onebit.hypotheses.finite import FiniteClass
@@ -106,9 +107,11 @@ class CertifiedLearner(CertifiedRun):
         self._evidence: DrawnEvidence
         if self._pool_said is None or protocol == "one-shot":
             slack_of = self._verdicts.slack if self._verdicts is not None and self._has_slack else None
-            self._evidence = IndependentEvidence(hypotheses, items, self._first, self._pool_said, slack_of, passive)
+            self._evidence = IndependentEvidence(
+                hypotheses, items, self._first, self._pool_said, slack_of, passive, usual_bet(eps, exact=False)
+            )
         else:
-            self._evidence = PoolEvidence(self._pool_said, passive, self.seed)
+            self._evidence = PoolEvidence(self._pool_said, passive, self.seed, usual_bet(eps, exact=True))
             self._n_drawn_once = self._pool_said.shape[1]
         self._judge = None if judge is None else Judge(hypotheses, items, judge)
         self._uniforms = RoundStream(self.seed, "rounds")

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from onebit.learners.certified import constants
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -70,11 +72,33 @@ class Outputs:
 def plurality(said: Predictions) -> Ints:
     """The label that most rows of ``said`` (V, m) give to each example, the lowest of equals, -1 for none; (m,)."""
     outputs = Outputs.of(said)
-    votes = np.where(outputs.label >= 0, outputs.votes, 0)
+    return _winner(outputs, outputs.votes)
+
+
+def _winner(outputs: Outputs, votes: Ints) -> Ints:
+    """The label with the most ``votes`` (n_outputs,) at each example, the lowest of equals, -1 for none."""
+    votes = np.where(outputs.label >= 0, votes, 0)
     # By example, then by falling votes, then by rising label: the first of each example wins.
     order = np.lexsort((outputs.label, -votes, outputs.example))
     winner: Ints = outputs.label[order[outputs.first[:-1]]]
     return winner
+
+
+def agreement(said: Predictions) -> Ints:
+    """On how many examples each row of ``said`` (V, m) agrees with the last of several votes; (V,).
+
+    In the first vote rows count alike; after that, by the odds with which they agreed with the vote before. Weights are
+    whole numbers, so that the result is the same on every machine.
+    """
+    outputs = Outputs.of(said)
+    numbers, winner = (outputs.code + outputs.first[:-1]).ravel(), _winner(outputs, outputs.votes)
+    agreed: Ints = ((said == winner) & (winner >= 0)).sum(axis=1)
+    for _ in range(constants.FURTHER_VOTES):
+        odds = constants.VOTES_AT_EVEN_ODDS * agreed // (said.shape[1] - agreed + 1) + 1
+        votes = np.bincount(numbers, weights=np.repeat(odds, said.shape[1]), minlength=outputs.label.size)
+        winner = _winner(outputs, votes.astype(np.int64))
+        agreed = ((said == winner) & (winner >= 0)).sum(axis=1)
+    return agreed
 
 
 def contested(said: Predictions) -> Bools:

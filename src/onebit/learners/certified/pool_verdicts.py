@@ -10,7 +10,7 @@ import numpy as np
 from onebit.estimate.delta import failure_at_zero, failure_of_luck, failure_per_candidate, failure_per_leader
 from onebit.estimate.rater_errors import slack
 from onebit.learners.certified.epoch import KnownAnswers
-from onebit.learners.certified.outputs import Floats, Ints, Predictions, contested, plurality
+from onebit.learners.certified.outputs import Floats, Ints, Predictions, agreement, contested
 from onebit.learners.certified.standing import Known
 
 
@@ -69,5 +69,4 @@ class PoolVerdicts:
     @cached_property
     def _agreement(self) -> Ints:
         """With the vote, as in the standing: shares of delta go by it."""
-        agreement: Ints = (self._said == plurality(self._said)).sum(axis=1)
-        return agreement
+        return agreement(self._said)

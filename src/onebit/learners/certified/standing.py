@@ -16,7 +16,7 @@ from onebit.estimate.delta import failure_per_difference, failure_per_leader, fa
 from onebit.estimate.shares import Intervals
 from onebit.learners.certified import constants
 from onebit.learners.certified.evidence import Evidence
-from onebit.learners.certified.outputs import Bools, Floats, Ints, plurality
+from onebit.learners.certified.outputs import Bools, Floats, Ints, agreement
 from onebit.records import Closing, Comparison
 
 
@@ -73,11 +73,11 @@ class Standing:
         #: What the hypotheses say on the examples of the vote, (N, m).
         self.looked_at = evidence.look()
         #: With the vote; it decides about shares of delta.
-        self.agreement = agreement = (self.looked_at == plurality(self.looked_at)).sum(axis=1)
+        self.agreement = agreement(self.looked_at)
         #: The log-wealth that shows something against each leader.
-        self.threshold = -np.log(failure_per_leader(agreement, delta) if failure is None else failure)
-        self.survivors = np.arange(agreement.size)
-        self.leader = int(np.argmax(agreement))
+        self.threshold = -np.log(failure_per_leader(self.agreement, delta) if failure is None else failure)
+        self.survivors = np.arange(self.agreement.size)
+        self.leader = int(np.argmax(self.agreement))
         #: Whether nothing is left to be found out.
         self.is_exact = self.survivors.size == 1
         self._known: Known | None = None

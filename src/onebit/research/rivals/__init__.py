@@ -11,6 +11,7 @@ from onebit.research.rivals.exp4 import Exp4Learner
 from onebit.research.rivals.explore_first import ExploreFirstLearner
 from onebit.research.rivals.iltcb import IltcbLearner
 from onebit.research.rivals.policy_elimination import PolicyEliminationLearner
+from onebit.research.rivals.randomized_ucb import RandomizedUcbLearner
 from onebit.research.rivals.sparse_regret import SparseRegretLearner
 
 __all__ = [
@@ -19,5 +20,6 @@ __all__ = [
     "ExploreFirstLearner",
     "IltcbLearner",
     "PolicyEliminationLearner",
+    "RandomizedUcbLearner",
     "SparseRegretLearner",
 ]

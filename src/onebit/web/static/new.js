@@ -108,7 +108,7 @@ function show(from, told, called) {
   ofNoModel = told.of_no_model;
   noted = told.notes;
   note("notes", noted);
-  for (const id of ["id", "truth", "reference", "image", "gold", "model", "output"]) {
+  for (const id of ["id", "truth", "reference", "media", "gold", "model", "output"]) {
     const none = new Option("none", "");
     element(id).replaceChildren(none, ...names.map((name) => new Option(name, name)));
   }
@@ -119,7 +119,7 @@ function show(from, told, called) {
   element("truth").value = names.find((name) => /^(truth|label|gold|y|target)$/i.test(name)) ?? "";
   element("reference").value = names.find((name) => /^(reference|reference_answer)$/i.test(name)) ?? "";
   element("models").value = pattern() ?? "";
-  element("image").value = names.find((name) => /^(image|picture|photo)$/i.test(name)) ?? "";
+  element("media").value = names.find((name) => /^(image|picture|photo|audio|sound|recording|video|film|media)$/i.test(name)) ?? "";
   for (const id of ["show", "text"])
     boxes(id, (name) => /^(text|message|question|title|body|prompt|content|sentence|utterance|input)$/i.test(name));
   element("name").value ||= called.split("/").pop().replace(/\.\w+$/, "");
@@ -178,7 +178,7 @@ function changed() {
   element("long-choice").hidden = kind() !== "selection" || ofNoModel.length > 0;
   element("long-fields").hidden = !isLong();
   element("models-field").hidden = isLong() || kind() !== "selection";
-  element("image-folder-field").hidden = !element("image").value;
+  for (const id of ["media-folder-field", "media-hosts-field"]) element(id).hidden = !element("media").value;
   element("gold-share-field").hidden = !element("gold").value;
   const protocol = document.querySelector("[name=protocol]:checked")?.value;
   element("exhaustive-field").hidden = protocol !== "follow-up";
@@ -186,7 +186,7 @@ function changed() {
   element("eps-field").hidden = isGate || kind() === "training";
   for (const each of document.querySelectorAll("[data-gate]")) each.hidden = !isGate;
   element("panel-fields").hidden = protocol !== "panel";
-  const roles = ["id", "truth", "reference", "image", "gold"].map((id) => element(id).value);
+  const roles = ["id", "truth", "reference", "media", "gold"].map((id) => element(id).value);
   const other = new Set([...roles, ...ofNoModel, ...ticked("show"), ...(kind() === "training" ? [] : judgeColumns())]);
   const [before, after] = element("models").value.split("*");
   const isModel = (name) => after === undefined || (name.startsWith(before) && name.endsWith(after));
@@ -257,9 +257,12 @@ function chosen() {
   for (const id of named) if (element(id).value) body[id] = element(id).value;
   if (!trains && element("judge").value.trim()) body.judge = element("judge").value.trim();
   if (trains && ticked("text").length) body.text = ticked("text");
-  for (const id of ["id", "truth", "image", "gold"]) if (element(id).value) body[id] = element(id).value;
+  for (const id of ["id", "truth", "media", "gold"]) if (element(id).value) body[id] = element(id).value;
   if (element("markdown").checked) body.markdown = true;
-  if (body.image) body.image_folder = element("image-folder").value.trim() || ".";
+  const hosts = element("media-hosts").value.split(/[\s,]+/).filter(Boolean);
+  if (body.media && hosts.length) body.media_hosts = hosts;
+  const folder = element("media-folder").value.trim();
+  if (body.media && (folder || !hosts.length)) body.media_folder = folder || ".";
   const baseline = trains ? "" : element("baseline").value.trim();
   if (baseline) Object.assign(body, { baseline, candidates: lines("candidates") });
   const own = trains ? ["target"] : [baseline ? "margin" : "eps", "f-no", "f-yes"];

@@ -38,7 +38,7 @@ from onebit.estimate.rater_errors import slack
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.certified import CertifiedLearner, constants
 from onebit.learners.certified.evidence import IndependentEvidence
-from onebit.learners.certified.outputs import plurality
+from onebit.learners.certified.outputs import agreement
 from onebit.learners.contract import run
 from onebit.learners.items import Pool, Stream
 from onebit.randomness import RoundStream
@@ -231,8 +231,7 @@ def test_where_errors_may_hide_the_best_everything_is_asked_and_no_more_is_claim
     accepted = {(q.item, q.label) for q, answer in told if answer is Answer.YES}
     differ = [item for item in range(N_ITEMS) if len(set(TABLE[list(result.survivors), item].tolist())) > 1]
     n_accepted = [sum((item, int(row[item])) in accepted for item in differ) for row in TABLE]
-    agreement = (plurality(TABLE) == TABLE).sum(axis=1)
-    log_odds = -math.log(failure_per_leader(agreement, 0.05 / 2)[result.chosen])
+    log_odds = -math.log(failure_per_leader(agreement(TABLE), 0.05 / 2)[result.chosen])
     for h, bound in zip(result.survivors, result.ahead_at_most, strict=True):
         n_differ = int((TABLE[h] != TABLE[result.chosen]).sum())
         n_silent = int(((TABLE[h] < 0) & (TABLE[result.chosen] >= 0)).sum())

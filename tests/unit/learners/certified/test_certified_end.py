@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from typing import Any
 
@@ -33,7 +32,7 @@ from tests.unit.learners.certified.certified_kinds import (
 )
 
 from onebit.errors import InvalidInputError
-from onebit.estimate.betting import BETS
+from onebit.estimate.betting import BETS, stakes
 from onebit.hypotheses.finite import ModelList, PredictionTable
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.certified.constants import FINE_STEPS
@@ -261,11 +260,9 @@ def test_rows_that_are_equal_so_far_are_not_equal_on_a_stream(kind: Kind) -> Non
     assert result.survivors == (0, 1)
     assert result.names == (result.chosen,)
     # By 1 + bet c a round, with the mean over all bets.
-    needed = -math.log(0.1 / (1 + result.chosen))
-    grown = np.logaddexp.reduce(result.n_rounds * np.log1p(BETS * 0.01)) - math.log(BETS.size)
-    assert grown >= needed
-    before = learner.closings[-2].n_rounds
-    assert np.logaddexp.reduce(before * np.log1p(BETS * 0.01)) - math.log(BETS.size) < needed
+    needed = (1 + result.chosen) / 0.1
+    assert stakes(0.12) @ (1 + BETS * 0.01) ** result.n_rounds >= needed
+    assert stakes(0.12) @ (1 + BETS * 0.01) ** learner.closings[-2].n_rounds < needed
 
 
 def test_a_short_stream_is_not_used_up_by_the_vote() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from onebit.learners.certified.outputs import Outputs, contested, plurality
+from onebit.learners.certified.outputs import Outputs, agreement, contested, plurality
 
 Ints = NDArray[np.int64]
 seeds = st.integers(0, 10**6)
@@ -74,6 +74,34 @@ def test_plurality_is_the_vote(seed: int) -> None:
 def test_plurality_of_ties_and_abstentions() -> None:
     said = np.array([[2, -1, -1, 1, 0], [1, -1, -1, 1, 2], [2, -1, 3, 0, 1], [1, -1, -1, 0, -1]])
     assert plurality(said).tolist() == [1, -1, 3, 0, 0]
+
+
+def plain_agreement(said: list[list[int]]) -> list[int]:
+    """Step 5 of docs/certificate.md: three votes, each by the odds of having agreed with the one before."""
+    n, votes = len(said[0]), [1] * len(said)
+    for _ in range(3):
+        agreed = [0] * len(said)
+        for column in zip(*said, strict=True):
+            total: Counter[int] = Counter()
+            for label, weight in zip(column, votes, strict=True):
+                total[label] += weight * (label >= 0)
+            winner = min(total, key=lambda label: (-total[label], label))
+            agreed = [a + (label == winner >= 0) for a, label in zip(agreed, column, strict=True)]
+        votes = [1 + 1000 * a // (n - a + 1) for a in agreed]
+    return agreed
+
+
+@given(seeds)
+def test_agreement_is_with_the_last_of_three_votes(seed: int) -> None:
+    said = random_said(seed)
+    assert agreement(said).tolist() == plain_agreement(said.tolist())
+
+
+def test_who_is_usually_with_the_others_has_more_votes() -> None:
+    """Three models agree with the vote on half of the other items only: on the last one, two outvote them."""
+    said = np.array([[0] * 6 + [2]] * 2 + [[0, 0, 0, *order, 1] for order in ([1, 2, 3], [2, 3, 1], [3, 1, 2])])
+    assert plurality(said)[-1] == 1
+    assert agreement(said).tolist() == [7, 7, 3, 3, 3]
 
 
 @given(seeds)

@@ -99,11 +99,11 @@ def test_the_range_holds_what_it_then_takes() -> None:
 def test_a_study_tells_one_from_the_first_epoch_on_and_it_changes_no_certificate(tmp_path: Path) -> None:
     said, truth = synthetic(1, n_items=600)
 
-    def run(name: str, rehearses: bool) -> tuple[list[object], object]:
+    def run(name: str, looks_ahead: bool) -> tuple[list[object], object]:
         told: list[object] = []
         with create_study(said, name, storage=f"sqlite:///{tmp_path}/{name}.db", eps=0.05, seed=1) as study:
-            if rehearses:
-                study.rehearse(seconds=60.0)
+            if looks_ahead:
+                study.look_ahead(seconds=60.0)
             told.append(study.status().forecast)  # type: ignore[attr-defined]
 
             def look() -> None:

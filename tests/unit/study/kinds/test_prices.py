@@ -7,7 +7,7 @@ from tests.unit.study.kinds.votes import synthetic
 
 from onebit.records import Setting
 from onebit.study.kinds.selection.imagining import Answered, Table
-from onebit.study.kinds.selection.prices import prices
+from onebit.study.kinds.selection.prices import counted_prices, prices
 
 
 def test_the_other_ways_are_priced_in_their_own_unit() -> None:
@@ -32,3 +32,13 @@ def test_of_panels_and_without_an_end_nothing_is_said() -> None:
     table = Table(said, int(said.max()) + 1)
     assert prices(table, Setting(0.05, 0.05, "panel")) == ()
     assert prices(table, Setting(0.0001, 0.05, "one-shot"), seconds=0.0) == ()
+
+
+def test_what_everything_costs_is_counted_on_the_table() -> None:
+    """Three, two and one labels on three items; abstentions are not asked about."""
+    predictions = np.array([[0, 0, 1], [1, 0, 1], [2, 1, -1]])
+    assert [(price.answers, price.unit) for price in counted_prices(predictions, Setting(0.05, 0.05, "one-shot"))] == [
+        (6, "answers"),
+        (3, "labels"),
+    ]
+    assert [price.unit for price in counted_prices(predictions, Setting(0.05, 0.05, "labels"))] == ["answers"]

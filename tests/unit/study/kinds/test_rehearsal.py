@@ -38,6 +38,11 @@ def test_without_time_there_is_one_and_it_is_cut() -> None:
     assert [course.is_cut for course in found.courses] == [True]
 
 
+def test_it_ends_when_it_is_stopped() -> None:
+    found = rehearse(Table(votes(), 5), Setting(0.001, 0.05, "one-shot"), is_stopped=lambda: True)
+    assert [course.is_cut for course in found.courses] == [True]
+
+
 def test_what_has_no_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rehearsal, "MOST_REHEARSED", 20)
     found = rehearse(Table(votes(), 5), ONE_SHOT)

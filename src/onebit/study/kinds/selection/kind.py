@@ -18,25 +18,27 @@ from onebit.promise import ADVICE
 from onebit.raters import ErringRater, Rater, SimulatedRater, VerdictRater
 from onebit.records import RunStatus
 from onebit.report import words
-from onebit.report.charts import eps_chart, survivors_chart
+from onebit.report.charts import evidence_chart
 from onebit.report.judge_card import JudgeCard, in_a_line
 from onebit.report.making import Candidates, make_report
+from onebit.report.record import Entry as ReportEntry
 from onebit.report.record import GateLine, Price, Report, as_json
 from onebit.store.store import Entry, Store
 from onebit.study.about import About
 from onebit.study.constants import REHEARSED_ITEMS, REHEARSED_MODELS
-from onebit.study.items import read_judge, read_predictions, read_truth, read_verdicts
+from onebit.study.items import Items, read_judge, read_predictions, read_truth, read_verdicts
 from onebit.study.kinds.kind import Board, Finding, Kind, Standing, StudyStatus
 from onebit.study.kinds.replayed import end_differences, prove_selection
 from onebit.study.kinds.selection.forecast import forecast
 from onebit.study.kinds.selection.imagining import Table
 from onebit.study.kinds.selection.judging import card_of, scores_of
-from onebit.study.kinds.selection.prices import measured_prices, price_of_all_outputs
+from onebit.study.kinds.selection.mistakes import pick_mistakes
+from onebit.study.kinds.selection.prices import counted_prices, measured_prices, price_of_all_outputs
 from onebit.study.kinds.selection.rehearsal import Rehearsal, rehearse
 from onebit.study.kinds.selection.selectors import build_selection
 from onebit.study.needed import Needed
 from onebit.study.quality import warnings
-from onebit.study.view import Seen, Verdicts
+from onebit.study.view import Seen, Verdicts, View
 from onebit.verify.audit import Verdict
 
 
@@ -45,9 +47,9 @@ class SelectionStatus(StudyStatus):
     """The state of a selection.
 
     No model is ahead of ``chosen`` by more than ``certified_eps``, as ``promise`` says; ``survivors`` may be the best.
-    ``forecast`` is how many more answers are needed: low, middle, high; None unless it was rehearsed. ``judge`` is the
-    judge's report card. Of a gate, ``chosen`` is the baseline, ``eps`` the margin, and ``gate`` what is
-    shown of each candidate.
+    ``forecast`` is how many more answers are needed: low, middle, high; None unless somebody looked ahead. ``judge`` is
+    the judge's report card. Of a gate, ``chosen`` is the baseline, ``eps`` the margin, and ``gate`` what is shown of
+    each candidate.
     """
 
     eps: float
@@ -75,7 +77,7 @@ class SelectionStatus(StudyStatus):
             return [*self._gate_lines(), *answers, *self._to_come(), *judge]
         lines = [
             f"{self.name}: {self.status.value}",
-            f"certified eps   {eps} (asked for: {self.eps:g})",
+            f"certified eps   {eps} (asked for: {self.eps:g}): {'safe to stop' if self.is_safe_to_stop else 'not yet'}",
             f"leader          {', '.join(self.chosen) or 'none yet'}",
         ]
         if self.survivors is not None:
@@ -133,15 +135,22 @@ class Selection(Kind):
         self.setting, self.predictions = created.selection, predictions
         self._selection = build_selection(self.setting, created.learner, predictions, created.table.n_labels, judge)
         self.learner, self.needs_verdicts = self._selection.learner, judge is not None
-        self.can_rehearse = created.learner == "certified"
+        self.can_foresee = created.learner == "certified"
         #: What forecasts rest on, as soon as somebody made it.
-        self._rehearsal: Rehearsal | None = None
+        self._ahead: Rehearsal | None = None
 
     def row(self, item: int) -> int:
         return self._selection.row(item)
 
     def plausible_labels(self, row: int) -> list[int]:
         return self._selection.plausible_labels(row)
+
+    def outputs(self, row: int) -> dict[int, tuple[str, ...]]:
+        said = self.predictions[:, row]
+        return {
+            int(label): tuple(self.about.models[h] for h in np.flatnonzero(said == label))
+            for label in np.unique(said[said >= 0])
+        }
 
     def status(self, standing: Standing, result: BoundedResult) -> SelectionStatus:
         created, setting = self.created, self.setting
@@ -171,23 +180,23 @@ class Selection(Kind):
             gate=self._candidates.gate(certified.gate, setting.baseline) if certified else (),
         )
 
-    def rehearse(self, seconds: float) -> Any:
+    def look_ahead(self, seconds: float, is_stopped: Callable[[], bool] | None = None) -> Any:
         table = Table(self.predictions, self.created.table.n_labels, self._selection.judge)
-        return asdict(rehearse(table, self.setting, seconds=seconds))
+        return asdict(rehearse(table, self.setting, seconds=seconds, is_stopped=is_stopped))
 
-    def foresee(self, rehearsed: Any) -> None:
-        self._rehearsal = msgspec.convert(rehearsed, Rehearsal)
+    def foresee(self, ahead: Any) -> None:
+        self._ahead = msgspec.convert(ahead, Rehearsal)
 
     def _needed(self, result: CertifiedResult | None) -> Needed | None:
-        """How many more answers of raters are needed; None where nothing was rehearsed, or nothing can be shown."""
+        """How many more answers of raters are needed; None where nobody looked ahead, or nothing can be shown."""
         if result is None or result.status is RunStatus.SUSPENDED:
             return None
         if result.status is not RunStatus.RUNNING:
             return Needed(0, 0, 0)
-        if self._rehearsal is None:
+        if self._ahead is None:
             return None
         closings = self.learner.closings
-        needed = forecast(self._rehearsal, self.setting.eps, closings[-1] if closings else None, result.n_answers)
+        needed = forecast(self._ahead, self.setting.eps, closings[-1] if closings else None, result.n_answers)
         return needed.by_raters(self.created.overlap, self.about.gold_share + self.about.repeat_share)
 
     def _card(self, verdicts: Verdicts) -> JudgeCard | None:
@@ -291,16 +300,24 @@ class Selection(Kind):
             sentences=(words.confidence(report), words.against_the_aim(report)),
             figures={
                 "report": report,
-                "eps_chart": eps_chart(report),
-                "survivors_chart": survivors_chart(report),
+                "chart": evidence_chart(report),
                 "forecast": _to_come(is_over, status.forecast),
             },
             plain={"report": as_json(report)},
             forecast=status.forecast,
         )
 
-    def report(self, result: BoundedResult, seen: Seen) -> Report:
-        return self._told(result, seen, self._prices)
+    def report(self, result: BoundedResult, view: View, items: Items) -> Report:
+        report = self._told(result, view.seen(), self._prices)
+        number = {name: h for h, name in enumerate(self.about.models)}
+        best = [number[entry.names[0]] for entry in report.leaderboard]
+        said = ((self.row(item), label, answer) for item, label, answer in view.said())
+        return replace(report, mistakes=pick_mistakes(said, self.predictions, self.about.models, best, items))
+
+    def entries(self, result: BoundedResult) -> tuple[ReportEntry, ...]:
+        if not isinstance(result, CertifiedResult) or result.status is RunStatus.SUSPENDED:
+            return ()
+        return self._candidates.leaderboard(result)
 
     @cached_property
     def _prices(self) -> tuple[Price, ...]:
@@ -308,7 +325,8 @@ class Selection(Kind):
         if self.setting.protocol == "panel" or self.setting.baseline is not None:
             return (price_of_all_outputs(self.predictions),)
         if self.truth is None:
-            return ()
+            # Forecasts take seconds that depend on the machine, and a report is recomputed by whoever verifies it.
+            return counted_prices(self.predictions, self.setting)
         return measured_prices(self.predictions, self.truth, self.created.table.n_labels, self.setting)
 
     @cached_property
@@ -343,6 +361,8 @@ class Selection(Kind):
         # The learner counts the answers of an epoch when it closes; owners count those that came.
         return replace(
             report,
+            # A study may be renamed while it is open.
+            table=self.study,
             answers=seen.n_answers,
             cant_tell=seen.n_cant_tell,
             n_events=seen.head.n_events,

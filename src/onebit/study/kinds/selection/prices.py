@@ -28,7 +28,7 @@ WAYS: dict[AskingProtocol, str] = {
 
 
 def prices(
-    table: Table, setting: Setting, answered: Answered | None = None, seconds: float = PRICE_SECONDS
+    table: Table, setting: Setting, answered: Answered | None = None, seconds: float | None = PRICE_SECONDS
 ) -> tuple[Price, ...]:
     """What the other ways to ask would have cost on the user's own table, where nobody knows the truth.
 
@@ -37,9 +37,10 @@ def prices(
     what raters have ``answered``. ``Price.answers`` is the middle of each forecast, and ``Price.source`` tells its
     range. Raters who err are for one-shot alone: the other ways assume answers that are right, and are priced so.
 
-    It takes ``seconds`` for each way at most, so it is for a report and not for a page that somebody waits for. Free
-    texts have no other way: of a panel, nothing is told here (``price_of_all_outputs`` counts what all would cost). A
-    way is left out whose rehearsals did not come to an end.
+    It takes ``seconds`` for each way at most, so it is for a report and not for a page that somebody waits for. With
+    None every rehearsal goes to its end, and the prices are the same on every machine. Free texts have no other way: of
+    a panel, nothing is told here (``price_of_all_outputs`` counts what all would cost). A way is left out whose
+    rehearsals did not come to an end.
 
     >>> said = np.array([[0, 1, 2] * 30, [0, 1, 1] * 30])
     >>> [price.way for price in prices(Table(said, 3), Setting(0.1, 0.05, "one-shot"))]
@@ -88,6 +89,17 @@ def price_of_all_outputs(predictions: NDArray[np.integer]) -> Price:
     """What it costs to judge every distinct output of every item, after which all is known."""
     n_all = int(n_outputs(predictions).sum())
     return Price("Every output of every item", n_all, "answers", "counted on this table")
+
+
+def counted_prices(predictions: NDArray[np.integer], setting: Setting) -> tuple[Price, ...]:
+    """What it costs to ask about everything, where nobody knows the truth: an answer to every label that models give.
+
+    Also a label for every item, where labels are not what was asked for.
+    """
+    n_items = int(predictions.shape[1])
+    of_items = Price("The label of every item", n_items, "labels", "counted on this table")
+    of_labels = replace(price_of_all_outputs(predictions), way="Every label that models give to every item")
+    return (of_labels,) if setting.protocol == "labels" else (of_labels, of_items)
 
 
 def _labels(

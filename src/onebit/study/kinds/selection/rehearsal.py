@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -56,22 +57,28 @@ def rehearse(
     *,
     answered: Answered | None = None,
     seconds: float | None = None,
+    is_stopped: Callable[[], bool] | None = None,
     progress: Progress | None = None,
 ) -> Rehearsal:
     """Run the selection to its end once for each imagined truth.
 
     The learner is that of the ``setting``, with its error rates, its protocol and its budget, and with the judge of the
     table. A run to a small eps passes the larger ones, so one rehearsal serves them all. Truths keep to what was
-    ``answered``. In all they may take so many ``seconds``: there are fewer of them then, and the last is cut. The same
-    table and setting give the same rehearsals, whatever the seed of the study is.
+    ``answered``. In all they may take so many ``seconds``, and end when it ``is_stopped``: then there are fewer of
+    them, and the only one may be cut. The same table and setting give the same rehearsals, whatever the seed of the
+    study is.
     """
     setting = replace(setting, seed=PLAN_SEED)
     raters = imagined_raters(table, setting, answered)
-    end = None if seconds is None else time.monotonic() + seconds
+    end = math.inf if seconds is None else time.monotonic() + seconds
+
+    def is_over() -> bool:
+        return time.monotonic() > end or (is_stopped is not None and is_stopped())
+
     courses: list[Course] = []
     for rater in raters:
-        course = rehearse_once(table, replace(setting, seed=PLAN_SEED + len(courses)), rater, end)
-        if course.is_cut and courses and _is_past(end):
+        course = rehearse_once(table, replace(setting, seed=PLAN_SEED + len(courses)), rater, is_over)
+        if course.is_cut and courses and is_over():
             break
         courses.append(course)
         if progress is not None:
@@ -99,19 +106,15 @@ def n_outputs(predictions: NDArray[np.integer]) -> NDArray[np.int64]:
     return n_each
 
 
-def rehearse_once(table: Table, setting: Setting, rater: Rater, end: float | None = None) -> Course:
-    """One run to its end, or until the clock shows ``end``."""
+def rehearse_once(table: Table, setting: Setting, rater: Rater, is_over: Callable[[], bool] = lambda: False) -> Course:
+    """One run to its end, or until it ``is_over``."""
     selection = build_selection(setting, "certified", table.predictions, table.n_labels, table.judge)
     learner, n_answers, is_cut = selection.learner, 0, False
     while not is_cut and isinstance(questions := learner.ask(AT_A_TIME), tuple):
         for question in questions:
             learner.tell(question.id, rater(replace(question, item=selection.row(question.item))))
         n_answers += len(questions)
-        is_cut = n_answers >= MOST_REHEARSED or _is_past(end)
+        is_cut = n_answers >= MOST_REHEARSED or is_over()
     closings = learner.closings
     answers, certified = (each.n_answers for each in closings), (each.certified_eps for each in closings)
     return Course(tuple(answers), tuple(certified), n_answers, is_cut)
-
-
-def _is_past(end: float | None) -> bool:
-    return end is not None and time.monotonic() > end

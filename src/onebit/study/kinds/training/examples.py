@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from onebit.log.events import TableFacts
 from onebit.model_file import from_bytes, to_bytes
+from onebit.store.blocks import FEATURES, NAMES, TRANSFORMER, TRUTH, Block
 from onebit.store.database import StoreError
-from onebit.store.store import FEATURES, NAMES, TRANSFORMER, TRUTH, Block, Store
+from onebit.store.store import Store
 from onebit.study.constants import PER_BLOCK
 from onebit.study.items import STORED_TRUTH, Shows, shown_block
 

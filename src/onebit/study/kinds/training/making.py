@@ -31,7 +31,7 @@ def read(spec: TrainingSpec, path: Path, progress: Progress | None = None) -> tu
         spec = replace(spec, labels=tuple(sorted({label for label in right if label})))
     data, spec = without_right_labels(rows, spec, spec.labels or ())
     if not data.shown(0):
-        raise OptionError("show", "there is nothing to show to raters; name columns as show, image or text")
+        raise OptionError("show", "there is nothing to show to raters; name columns as show, media or text")
     return data, spec
 
 

@@ -12,7 +12,8 @@ from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model
 from onebit.log.events import Event, Finished, Planned
 from onebit.model_file import from_bytes, to_bytes
-from onebit.store.store import SNAPSHOT, Store
+from onebit.store.blocks import SNAPSHOT
+from onebit.store.store import Store
 from onebit.study.constants import SNAPSHOT_ANSWERS, SNAPSHOT_SHARE
 
 
