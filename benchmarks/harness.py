@@ -1,8 +1,8 @@
 """What benchmarks share: cases that are measured once and kept, so that a benchmark resumes where it stopped.
 
 A benchmark is a list of cases (a JSON object each) and a function from a case to its figures. Results are kept in
-``benchmarks/results/NAME.jsonl``, one line a case; ``make clean`` or deleting the file starts anew. Times are reported
-as ratios of things measured side by side in one case, since machines differ and are noisy.
+``benchmarks/results/NAME.jsonl``, one line per case; ``make clean`` or deleting the file starts anew. Times are
+reported as ratios of things measured side by side in one case, since machines differ and are noisy.
 """
 
 from __future__ import annotations
@@ -56,8 +56,13 @@ def best_seconds(work: Callable[[], Any], repeats: int = 5) -> float:
     return min(times)
 
 
-def run_cases(name: str, cases: Iterable[Case], measure: Callable[[Case], Case]) -> list[Case]:
-    """Measure each case that has no result yet, keep every result at once, and print them all as a table."""
+def run_cases(
+    name: str, cases: Iterable[Case], measure: Callable[[Case], Case], unprinted: tuple[str, ...] = ()
+) -> list[Case]:
+    """Measure each case that has no result yet, keep every result at once, and print them all as a table.
+
+    Figures that are ``unprinted`` are only kept.
+    """
     # A file or a pipe has no width of its own, and the tables are wide.
     console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
     RESULTS.mkdir(exist_ok=True)
@@ -76,7 +81,7 @@ def run_cases(name: str, cases: Iterable[Case], measure: Callable[[Case], Case])
             with path.open("a") as kept:
                 kept.write(json.dumps(known[key]) + "\n")
         rows.append({**known[key]["case"], **known[key]["figures"]})
-    _print(name, rows, console)
+    _print(name, [{key: row[key] for key in row if key not in unprinted} for row in rows], console)
     return rows
 
 

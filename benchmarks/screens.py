@@ -148,6 +148,8 @@ async def show_rater(browser: Browser, link: str, truth: dict[str, str], name: s
     await page.goto(link)
     # The instructions come first.
     await page.click("#help .primary")
+    # Away from the answers: what the pointer is over looks chosen.
+    await page.mouse.move(0, 0)
     for _ in range(3):
         await page.wait_for_selector("#yes:enabled")
         text, label = await page.inner_text("#item"), await page.inner_text("#question b")
@@ -156,6 +158,18 @@ async def show_rater(browser: Browser, link: str, truth: dict[str, str], name: s
     await page.wait_for_selector("#yes:enabled")
     await picture(page, name)
     await context.close()
+
+
+async def show_answers(owner: Page) -> None:
+    """The answers by item, the first of these items, and the report; then back to the dashboard."""
+    await owner.goto("/studies/1/answers?only=models-differ")
+    await picture(owner, "answers")
+    await owner.click(".answers a >> nth=0")
+    await owner.wait_for_selector(".outputs")
+    await picture(owner, "item")
+    await owner.goto("/api/v1/studies/1/report")
+    await picture(owner, "report")
+    await owner.goto("/studies/1")
 
 
 async def make_panel(owner: Page) -> int:
@@ -198,11 +212,13 @@ async def show(server: Served, truth: dict[str, str], texts: dict[str, str]) -> 
         await show_rater(browser, dora, texts, "rater-laptop", **LAPTOP)
         await show_rater(browser, dora, texts, "rater-phone", **PHONE)
         await show_rater(browser, dora, texts, "rater-phone-dark", **PHONE, **DARK)
+        await show_rater(browser, dora, texts, "rater-arabic", **PHONE, locale="ar")
         await owner.reload()
         await picture(owner, "board-running", whole=True)
         await asyncio.gather(*(answer(server, rater, link, truth) for rater, link in links.items()))
         await owner.reload()
         await picture(owner, "board-certified", whole=True)
+        await show_answers(owner)
         panel = await make_panel(owner)
         made = await owner.request.post(f"/api/v1/studies/{panel}/links", data={"rater": "eve"})
         eve = (await made.json())["url"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from onebit import HypothesisClass, PaperLearner, Plan, Pool, SimulatedRater, run
+from onebit import HypothesisClass, Iteration, PaperLearner, Plan, Pool, SimulatedRater, run
 
 N_SHOPS, N_LABELS = 20, 5
 
@@ -36,16 +36,18 @@ def main() -> None:
     shop = rng.integers(0, N_SHOPS, 5000)
     label = np.where(rng.random(5000) < 0.7, usual[shop], rng.integers(0, N_LABELS, 5000))  # known to the rater only
 
-    iterations: list[int] = []
+    iterations: list[Iteration] = []
     learner = PaperLearner(
         Rules(),
         Pool(shop),
         Plan(n_confirmed=400, n_final=8000, n_steps=200),
         solver="spider",
-        observe=lambda step, gap: iterations.append(step),
+        observe=iterations.append,
     )
     result = run(learner, SimulatedRater(label))
     right = int((np.array(result.chosen) == usual).sum())
+    first, last = iterations[1], iterations[-1]
+    print(f"after one step the potential is {first.potential:.2f}, then {last.potential:.2f} on {last.support} rules")
     print(f"{len(iterations)} steps of SPIDER, {result.oracle_calls} oracle calls, {result.n_rounds} answers")
     print(f"variance bound on the confirmed samples: {result.exploration.variance_bound:.2f}")
     print(f"{right} of {N_SHOPS} shops have their usual label in the rule that was chosen")

@@ -1,4 +1,4 @@
-"""Every example runs, the notebook too, and so does the code of the README and of docs/python.md."""
+"""Every example runs, the notebook too, and so does the code of the README, of docs/python.md and docs/rivals.md."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_the_notebook_runs_and_shows_pictures() -> None:
 
 
 def test_code_of_the_pages_runs_and_says_the_truth() -> None:
-    pages = [(ROOT / name).read_text() for name in ("README.md", "docs/python.md")]
+    pages = [(ROOT / name).read_text() for name in ("README.md", "docs/python.md", "docs/rivals.md")]
     blocks = [block for page in pages for block in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)]
     names: dict[str, object] = at_hand()
     for block in blocks:
@@ -61,6 +61,7 @@ def test_code_of_the_pages_runs_and_says_the_truth() -> None:
     assert result.chosen == 49  # type: ignore[attr-defined]
     assert round(result.exploration.variance_bound, 1) == 1.9  # type: ignore[attr-defined]
     assert round(result.achieved_eps, 2) == 0.03  # type: ignore[attr-defined]
+    assert names["rival"].chosen == 0  # type: ignore[attr-defined]
     certified = names["certified"]
     assert certified.chosen == 49  # type: ignore[attr-defined]
     assert certified.achieved_eps <= 0.05  # type: ignore[attr-defined]

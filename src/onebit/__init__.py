@@ -8,20 +8,27 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
+from onebit.compiling import keep_compiled
+
+keep_compiled()
+
 __version__ = "0.2.0"
 
 _HOME = {
     "Answer": "onebit.records",
     "CallableRater": "onebit.raters",
     "CertifiedLearner": "onebit.learners.certified",
+    "CostSensitiveClass": "onebit.hypotheses.cost_sensitive",
     "CountingClass": "onebit.hypotheses.counting",
     "CoverPlan": "onebit.learners.paper.schedule",
+    "DrawnLabelsRater": "onebit.raters",
     "EstimatorClass": "onebit.hypotheses.estimator",
     "FullInformationLearner": "onebit.learners.paper.full_information",
     "HedgeLearner": "onebit.learners.paper.hedge",
     "HedgePlan": "onebit.learners.paper.sequel_sizes",
     "HypothesisClass": "onebit.hypotheses.base",
     "IntervalClass": "onebit.hypotheses.intervals",
+    "Iteration": "onebit.explore.solution",
     "ListLearner": "onebit.learners.paper.lists",
     "ListTable": "onebit.hypotheses.lists",
     "Mixture": "onebit.explore.mixture",

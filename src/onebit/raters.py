@@ -104,6 +104,41 @@ class ErringRater:
         return Answer.YES if right != errs else Answer.NO
 
 
+class DrawnLabelsRater:
+    """A rater of a world without one true label per item: each question draws the label of its item anew.
+
+    ``chances`` (n, K) are P(y | x) of each item; a row may add up to less than 1, and then the item has no right label
+    with what is missing. This is the paper's setting, in which y is random given x: an item that is drawn twice may
+    have two labels. For questions that are rounds of their own, as those of the paper's and the sequel's learners and
+    of one-shot on a stream; a protocol that asks several questions about one label, or remembers verdicts, needs one.
+
+    >>> DrawnLabelsRater([[0.0, 1.0]])(Question(id=0, item=0, label=1, propensity=0.5, epoch=0))
+    <Answer.YES: 'yes'>
+    """
+
+    def __init__(self, chances: ArrayLike, *, seed: int = 0) -> None:
+        table = np.asarray(chances, dtype=np.float64)
+        if table.ndim != 2 or not (table >= 0).all() or not (table.sum(axis=1) <= 1 + 1e-9).all():
+            raise InvalidInputError(
+                f"the chances have shape {table.shape}, sums from {table.sum(axis=-1).min(initial=1):g} to "
+                f"{table.sum(axis=-1).max(initial=0):g}; give a row for each item, whose entries are at least 0 and "
+                "add up to 1 at most"
+            )
+        self._edges = table.cumsum(axis=1)
+        self._seed = check_count("seed", seed, least=0)
+
+    def __call__(self, question: Question) -> Answer | int:
+        # The label of a round is drawn by its number, so it is the same if the question is asked again.
+        drawn = int(np.searchsorted(self._edges[question.item], _uniform(self._seed, "label", question.id), "right"))
+        if question.label is None:
+            if drawn == self._edges.shape[1]:
+                raise InvalidInputError(
+                    f"item {question.item} has no right label in round {question.id}; ask yes or no"
+                )
+            return drawn
+        return Answer.YES if question.label == drawn else Answer.NO
+
+
 class UnsureRater:
     """Another rater, who can't tell on some items: on each with ``probability``, one number or one for each item.
 

@@ -10,7 +10,9 @@ from typing import Any
 from onebit.errors import InvalidInputError
 from onebit.report import Report, words
 from onebit.report.page import as_notebook
-from onebit.study.kinds.selection.rehearsal import Cost
+from onebit.report.record import Span
+from onebit.study.kinds.selection.planning import Planned
+from onebit.study.needed import Needed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +44,11 @@ class Selected:
         return self.report.status
 
     def to_arrow(self) -> Any:
-        """The leaderboard: one row for each model."""
+        """The leaderboard: one row for each model.
+
+        ``accepted`` is how often raters accept it, on the items that ``report`` counts; ``difference`` is that to the
+        chosen one on all items. Both have an interval, and all of these hold together with probability 1 - delta.
+        """
         rows = [
             {
                 "model": name,
@@ -50,11 +56,14 @@ class Selected:
                 "may_be_best": entry.ahead_at_most is not None,
                 "ahead_at_most": entry.ahead_at_most,
                 "accuracy": entry.accuracy,
+                **_ends("accepted", entry.accepted),
+                **_ends("difference", entry.difference),
             }
             for entry in self.report.leaderboard
             for name in entry.names
         ]
-        return _arrow(rows, ("model", "chosen", "may_be_best", "ahead_at_most", "accuracy"))
+        ends = (f"{what}{end}" for what in ("accepted", "difference") for end in ("", "_low", "_high"))
+        return _arrow(rows, ("model", "chosen", "may_be_best", "ahead_at_most", "accuracy", *ends))
 
     def to_frame(self) -> Any:
         """The leaderboard as a pandas data frame."""
@@ -68,26 +77,33 @@ class Selected:
         return f"({self.answers:,} {simulated}{words.asked_for(self.report)}, delta {self.report.setting.delta:g})"
 
     def _repr_html_(self) -> str:
-        return as_notebook(self.report) + "".join(f"<p>Note: {escape(note)}.</p>" for note in self.notes)
+        return as_notebook(self.report) + _noted_in_html(self.notes)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Forecast:
     """How many answers choosing from a table will take, for each protocol and eps: a forecast, no promise."""
 
-    costs: tuple[Cost, ...]
+    planned: tuple[Planned, ...]
     n_models: int
     n_items: int
     delta: float
     notes: tuple[str, ...] = field(default=())
 
     def to_arrow(self) -> Any:
-        """One row for each protocol and eps; answers are null where a rehearsal had no end."""
+        """One row for each protocol and eps; ``at_least`` where rehearsals had no end, so that more may be needed."""
         rows = [
-            {"protocol": each.protocol, "eps": each.eps, "answers": each.middle, "low": each.low, "high": each.high}
-            for each in self.costs
+            {
+                "protocol": each.protocol,
+                "eps": each.eps,
+                "answers": each.needed.middle,
+                "low": each.needed.low,
+                "high": each.needed.high,
+                "at_least": each.needed.at_least,
+            }
+            for each in self.planned
         ]
-        return _arrow(rows, ("protocol", "eps", "answers", "low", "high"))
+        return _arrow(rows, ("protocol", "eps", "answers", "low", "high", "at_least"))
 
     def to_frame(self) -> Any:
         """The same as a pandas data frame."""
@@ -95,29 +111,35 @@ class Forecast:
 
     def __repr__(self) -> str:
         lines = [f"Answers to choose from {self.n_models:,} models on {self.n_items:,} items (a forecast, no promise):"]
-        lines += [f"  {each.protocol}, within {each.eps:g}: {_span(each)}" for each in self.costs]
+        lines += [f"  {each.protocol}, within {each.eps:g}: {_span(each.needed)}" for each in self.planned]
         return "\n".join(lines) + _noted(self.notes)
 
     def _repr_html_(self) -> str:
         rows = "".join(
-            f"<tr><td>{each.protocol}</td><td>{each.eps:g}</td><td>{_span(each)}</td></tr>" for each in self.costs
+            f"<tr><td>{each.protocol}</td><td>{each.eps:g}</td><td>{_span(each.needed)}</td></tr>"
+            for each in self.planned
         )
         head = "<tr><th>protocol</th><th>within</th><th>answers</th></tr>"
-        return f"<p>{escape(repr(self).splitlines()[0])}</p><table>{head}{rows}</table>"
+        return f"<p>{escape(repr(self).splitlines()[0])}</p><table>{head}{rows}</table>{_noted_in_html(self.notes)}"
 
 
-def _span(cost: Cost) -> str:
-    if cost.middle is None:
-        return "too many"
-    return f"{cost.middle:,} ({_count(cost.low)} to {_count(cost.high)})"
+def _ends(what: str, found: Span | None) -> dict[str, float | None]:
+    if found is None:
+        return {what: None, f"{what}_low": None, f"{what}_high": None}
+    return {what: found.estimate, f"{what}_low": found.low, f"{what}_high": found.high}
 
 
-def _count(answers: int | None) -> str:
-    return "too many" if answers is None else f"{answers:,}"
+def _span(needed: Needed) -> str:
+    at_least = "at least " if needed.at_least else ""
+    return f"{at_least}{needed.middle:,} ({needed.low:,} to {needed.high:,})"
 
 
 def _noted(notes: Sequence[str]) -> str:
     return "".join(f"\nNote: {note}." for note in notes)
+
+
+def _noted_in_html(notes: Sequence[str]) -> str:
+    return "".join(f"<p>Note: {escape(note)}.</p>" for note in notes)
 
 
 def _arrow(rows: list[dict[str, Any]], names: Sequence[str]) -> Any:

@@ -17,13 +17,13 @@ import numpy as np
 
 from onebit.errors import InvalidInputError
 from onebit.raters import CallableRater
-from onebit.records import Answer, AskingProtocol, SelectionSpec
+from onebit.records import Answer, SelectionSpec
 from onebit.selected import Forecast, Selected
 from onebit.study.constants import AT_A_TIME, PLANNED_EPS
 from onebit.study.creation import prepare
 from onebit.study.folder import StudyFolder, report_of
 from onebit.study.kinds.selection.making import open_table, read_models
-from onebit.study.kinds.selection.rehearsal import rehearse
+from onebit.study.kinds.selection.planning import plan as planned
 from onebit.study.study import Study
 from onebit.tables.labels import as_text
 from onebit.tables.opening import paths_of
@@ -109,22 +109,15 @@ def compare(
 def plan(table: Any, *, eps: float | Sequence[float] = PLANNED_EPS, **options: Any) -> Forecast:
     """How many answers it will take to choose from a table, as ``onebit plan`` forecasts it; no promise.
 
-    The table and the options are those of ``select``; several ``eps`` may be given.
+    The table and the options are those of ``select``; several ``eps`` may be given. One-shot and follow-up are
+    forecast, or for free texts a panel, unless a ``protocol`` is named.
     """
     spec = SelectionSpec(**options)
-    all_eps = tuple(sorted({eps} if isinstance(eps, float | int) else set(eps), reverse=True))
+    all_eps = (eps,) if isinstance(eps, float | int) else tuple(eps)
     for each in all_eps:
         replace(spec, eps=each)
     models = read_models(spec, table)
-    protocols: tuple[AskingProtocol, ...] = ("panel",) if models.is_open else ("one-shot", "follow-up")
-    costs = tuple(
-        cost
-        for protocol in protocols
-        for cost in rehearse(
-            models.predictions, max(2, models.n_labels), protocol=protocol, all_eps=all_eps, delta=spec.delta
-        )
-    )
-    return Forecast(costs, models.n_models, models.n_items, spec.delta, models.notes)
+    return Forecast(planned(models, spec, all_eps), models.n_models, models.n_items, spec.delta, models.notes)
 
 
 def _with_truth(models: ModelTable, ask: Any) -> ModelTable:

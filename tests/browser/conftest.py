@@ -50,6 +50,8 @@ class Server:
     contexts: list[BrowserContext] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     requests: list[str] = field(default_factory=list)
+    #: Where else the pages may ask for something, since the owner of the study allows it.
+    allowed: list[str] = field(default_factory=list)
 
     def rater(self, name: str, **options: Any) -> Page:
         """A rater's page in a browser of its own, with a question on it."""
@@ -131,7 +133,7 @@ def start(browser: Browser, tmp_path: Path) -> Iterator[Callable[..., Server]]:
         made.site.close()
         assert made.problems == []
         # Nothing is asked of anybody but the server: the pages work without a network.
-        assert {url for url in made.requests if not url.startswith((made.url, "blob:"))} == set()
+        assert {url for url in made.requests if not url.startswith((made.url, "blob:", *made.allowed))} == set()
 
 
 #: Whether the page shows another question than it did.

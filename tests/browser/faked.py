@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import wave
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +16,21 @@ TALL_PICTURE = (
 )
 
 
+PICTURE = {"form": "image", "address": "/static/picture.svg"}
+SOUND = {"form": "audio", "address": "/static/sound.wav"}
+
+
+def silence(seconds: float = 2.0) -> bytes:
+    """A sound file, with nothing to hear."""
+    file = io.BytesIO()
+    with wave.open(file, "wb") as sound:
+        sound.setnchannels(1)
+        sound.setsampwidth(1)
+        sound.setframerate(8000)
+        sound.writeframes(b"\x80" * int(8000 * seconds))
+    return file.getvalue()
+
+
 def question(
     number: int, text: str, label: str, *, item: str | None = None, html: str | None = None, **more: Any
 ) -> dict[str, Any]:
@@ -21,7 +38,7 @@ def question(
     columns = [{"name": "text", "text": text, "html": html}] if text else []
     return {
         "question": number,
-        "item": {"id": item or f"i{number}", "columns": columns, "image": None, **more},
+        "item": {"id": item or f"i{number}", "columns": columns, "media": None, **more},
         "label": {"name": label, "description": "", "is_text": len(label) > 80 or "\n" in label, "html": None},
     }
 
@@ -53,6 +70,7 @@ class Faked:
         page = server.page(**options)
         for name in ("ask", "tell", "undo"):
             page.route(f"**/api/v1/{name}", self.answer)
+        page.route("**/sound.wav", lambda route: route.fulfill(body=silence(), content_type="audio/wav"))
         page.route("**/picture.svg", lambda route: route.fulfill(body=TALL_PICTURE, content_type="image/svg+xml"))
         page.goto(f"{server.url}/r/{server.token('ann')}")
         page.wait_for_selector("#unsure:enabled")

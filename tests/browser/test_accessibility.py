@@ -8,7 +8,7 @@ from pathlib import Path
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import Server
-from tests.browser.faked import Faked, question
+from tests.browser.faked import PICTURE, SOUND, Faked, question
 from tests.browser.test_all_pages import all_pages
 from tests.unit.web.served import LABELS, TRUTH, make_study
 
@@ -46,6 +46,12 @@ def answer_all(server: Server) -> None:
         study.tell(offer.id, Answer.YES if right else Answer.NO, rater="ann", token=str(offer.id))
 
 
+def answered_item(server: Server) -> int:
+    """The row of an item that has an answer."""
+    study = server.site.room(1).study
+    return study.offer(next(iter(study.view.answers))).item
+
+
 def test_axe_finds_nothing_on_the_pages_of_a_study(start: Start, tmp_path: Path) -> None:
     server = start(protocol="follow-up", eps=0.3)
     rater, board, new = all_pages(server, tmp_path)
@@ -59,7 +65,7 @@ def test_axe_finds_nothing_on_the_pages_of_a_study(start: Start, tmp_path: Path)
     expect(board.locator(".badge")).to_have_text("certified")
     found += violations(board)
     make_study(server.site.storage, tmp_path, "another")
-    for path in ("/", "/links", "/r/nobody"):
+    for path in ("/", "/links", "/r/nobody", "/studies/1/answers", f"/studies/1/items/{answered_item(server)}"):
         board.goto(f"{server.url}{path}")
         found += violations(board)
     report = tmp_path / "report.html"
@@ -79,7 +85,8 @@ SHOWN: dict[str, Faked] = {
     "outputs judged together": Faked(
         [question(n, "Where is my bag?", f"In Vienna {n}", item="bag") for n in range(3)], together=True
     ),
-    "a picture": Faked([question(0, "A receipt", "receipt", image="/static/picture.svg")]),
+    "a picture": Faked([question(0, "A receipt", "receipt", media=PICTURE)]),
+    "a sound": Faked([question(0, "", "dog", media=SOUND)]),
     "right to left": Faked([question(0, "أين حقيبتي؟ " * 800, "أمتعة مفقودة")]),
 }
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import Page, expect
-from tests.browser.conftest import Server, fits, press, right_key
+from tests.browser.conftest import PATIENCE, Server, fits, press, right_key
 from tests.unit.web.served import known_labels, write_table
 from tests.unit.web.test_shield import HOSTILE
 
@@ -47,7 +47,7 @@ def test_files_are_downloaded(start: Start, tmp_path: Path) -> None:
     press(page, "y")
     server.wait_for_answers(1)
     dashboard = server.dashboard()
-    dashboard.click("summary.button")
+    dashboard.click("summary.button >> text=Download")
     with dashboard.expect_download() as download:
         dashboard.click("text=The whole log (JSONL)")
     download.value.save_as(tmp_path / "log.jsonl")
@@ -56,6 +56,12 @@ def test_files_are_downloaded(start: Start, tmp_path: Path) -> None:
     with dashboard.context.expect_page() as report:
         dashboard.click("text=Report")
     expect(report.value.locator("h1")).to_be_visible()
+
+
+def test_the_dashboard_comes_to_say_how_many_answers_it_takes(start: Start) -> None:
+    page = start().dashboard()
+    # A process of its own has to begin first.
+    expect(page.locator("#live")).to_contain_text("more answers needed, likely", timeout=4 * PATIENCE)
 
 
 def test_a_study_is_made_from_the_page(start: Start, tmp_path: Path) -> None:
@@ -263,13 +269,14 @@ def test_hostile_labels_and_columns_do_not_run(start: Start, tmp_path: Path) -> 
 
 def assert_harmless(page: Page) -> None:
     assert page.evaluate("() => window.hacked") is None
-    assert page.locator("iframe, svg:not(.chart), img").count() == 0
+    assert page.locator("iframe, svg:not(.chart, .interval), img").count() == 0
 
 
 def test_a_study_is_deleted_when_its_name_is_typed(start: Start) -> None:
     server = start()
     dashboard = server.dashboard()
     dashboard.once("dialog", lambda dialog: dialog.dismiss())
+    dashboard.click("summary.button >> text=Study")
     dashboard.click("#delete")
     assert len(server.site.entries()) == 1
     dashboard.once("dialog", lambda dialog: dialog.accept("intent"))

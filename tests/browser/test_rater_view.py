@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import Server, fits, press, shown
-from tests.browser.faked import Faked, question
+from tests.browser.faked import PICTURE, SOUND, Faked, question
 
 Start = Callable[..., Server]
 SENTENCE = "The bag that I gave away in Vienna has not come to Lisbon, and nobody answers the telephone there. "
@@ -22,7 +22,8 @@ SIZES = [(width, height) for width in (320, 390, 640, 1280, 1920) for height in 
 ITEMS: dict[str, dict[str, Any]] = {
     "a long text": question(0, LONG, "lost luggage"),
     "a long word": question(0, "Donau" * 4000, "Donaudampfschifffahrtsgesellschaftskapitaenswitwe"),
-    "a tall picture": question(0, "The picture shows all of it.", "receipt", image="/static/picture.svg"),
+    "a tall picture": question(0, "The picture shows all of it.", "receipt", media=PICTURE),
+    "a sound": question(0, LONG, "a dog that barks", media=SOUND),
     "right to left": question(0, "أين حقيبتي؟ " * 800, "أمتعة مفقودة"),
     "a long label": question(0, SENTENCE, "a bag that was lost on the way from one city to another one, or nearly"),
     "a long output": question(0, LONG, LONG),

@@ -14,6 +14,7 @@ from tests.problems import Ints
 
 from onebit.errors import InvalidInputError, NegativeWeightError
 from onebit.hypotheses.base import HypothesisClass
+from onebit.hypotheses.cost_sensitive import CostSensitiveClass
 from onebit.hypotheses.cover import CoverClass, build_cover
 from onebit.hypotheses.estimator import EstimatorClass
 from onebit.hypotheses.finite import ModelList, PredictionTable
@@ -131,6 +132,27 @@ def test_errors_say_what_is_wrong_with_a_sample(y: list[int], weight: list[float
 def test_errors_say_what_is_wrong_with_a_number_of_columns() -> None:
     with pytest.raises(InvalidInputError, match="n_columns is"):
         PredictionTable(TABLE, N_LABELS).erm_columns(np.arange(1), [0], [1.0], 0)
+
+
+class PositiveOnly(PredictionTable):
+    """A table whose oracle refuses negative weights, as those of learned classes do."""
+
+    takes_negative_weights = False
+
+    def _columns(self, x: Any, y: Any, weight: Any, n_columns: int) -> tuple[int, ...]:
+        if (weight < 0).any():
+            raise NegativeWeightError("no")
+        return super()._columns(x, y, weight, n_columns)
+
+
+class TestCostSensitive(RowSuite):
+    """Over an oracle that refuses negative weights the reduction has the least error of signed weights, exactly."""
+
+    def make(self) -> HypothesisClass:
+        return CostSensitiveClass(PositiveOnly(FULL, N_LABELS))
+
+    def patterns(self, x: Any) -> Iterable[Ints]:
+        return FULL[:, x]
 
 
 class TestEstimator(HypothesisSuite):

@@ -30,11 +30,15 @@ from onebit.learners.training.learner import TrainingLearner, TrainingResult
 from onebit.learners.training.model import Floats, Known
 from onebit.raters import CallableRater, SimulatedRater
 from onebit.records import Answer, AskingProtocol, Question, RunStatus, TrainingProtocol
-from onebit.research.rivals.banditron import BanditronLearner
-from onebit.research.rivals.exp4 import Exp4Learner
-from onebit.research.rivals.iltcb import IltcbLearner
-from onebit.research.rivals.policy_elimination import PolicyEliminationLearner
-from onebit.research.rivals.sparse_regret import SparseRegretLearner
+from onebit.research.rivals import (
+    BanditronLearner,
+    Exp4Learner,
+    ExploreFirstLearner,
+    IltcbLearner,
+    PolicyEliminationLearner,
+    RandomizedUcbLearner,
+    SparseRegretLearner,
+)
 from onebit.testing import LearnerSuite, StreamLearnerSuite
 from onebit.testing.problem import BEST, MODELS, N_ITEMS, N_LABELS, PREDICTIONS, TRUTH
 
@@ -218,6 +222,16 @@ class TestSparseRegret(RivalSuite):
 class TestPolicyElimination(RivalSuite):
     def make_on(self, items: ItemSource, seed: int) -> Learner[Result]:
         return PolicyEliminationLearner(MODELS, items, N_ROUNDS, seed=seed)
+
+
+class TestExploreFirst(RivalSuite):
+    def make_on(self, items: ItemSource, seed: int) -> Learner[Result]:
+        return ExploreFirstLearner(MODELS, items, N_ROUNDS, n_exploring=N_ROUNDS - 20, seed=seed)
+
+
+class TestRandomizedUcb(RivalSuite):
+    def make_on(self, items: ItemSource, seed: int) -> Learner[Result]:
+        return RandomizedUcbLearner(MODELS, items, N_ROUNDS, seed=seed)
 
 
 class TestIltcb(RivalSuite):

@@ -222,7 +222,7 @@ def test_what_cannot_be_is_refused_and_leaves_no_trace(storage: str, tmp_path: P
         ({"budget": 0}, "budget is 0"),
         ({"overlap": 2}, "must be odd"),
         ({"gold": {0: 7}, "gold_share": 0.1}, "row 0 has label 7"),
-        ({"image": "path", "image_root": "."}, "no column 'path'"),
+        ({"media": "path", "media_root": "."}, "no column 'path'"),
     ):
         with pytest.raises(InvalidInputError, match=said):
             create_learning_study(X, "s", **({"labels": LABELS, "storage": storage} | options))

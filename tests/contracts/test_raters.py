@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from onebit.errors import InvalidInputError
-from onebit.raters import CallableRater, ErringRater, Rater, SimulatedRater, UnsureRater
+from onebit.raters import CallableRater, DrawnLabelsRater, ErringRater, Rater, SimulatedRater, UnsureRater
 from onebit.records import Answer, Question
 from onebit.testing import RaterSuite, SteadyRaterSuite
 
@@ -33,6 +33,13 @@ class TestErringAnew(RaterSuite):
 
     def make(self) -> Rater:
         return ErringRater(TRUTH, f_no=0.2, f_yes=0.3, seed=1, anew=True)
+
+
+class TestDrawnLabels(RaterSuite):
+    n_items, n_labels, gives_labels = N_ITEMS, N_LABELS, True
+
+    def make(self) -> Rater:
+        return DrawnLabelsRater(np.full((N_ITEMS, N_LABELS), 1 / N_LABELS), seed=1)
 
 
 class TestUnsure(SteadyRaterSuite):

@@ -10,7 +10,20 @@ import pytest
 from scipy.stats import binom
 
 from onebit.errors import InvalidInputError, OnebitError
-from onebit.raters import ErringRater, RandomDelays, Rater, SimulatedRater, UnsureRater, run_with_delays
+from onebit.hypotheses.finite import PredictionTable
+from onebit.learners.contract import run
+from onebit.learners.items import Pool
+from onebit.learners.paper.algorithm1 import PaperLearner
+from onebit.learners.paper.schedule import Plan
+from onebit.raters import (
+    DrawnLabelsRater,
+    ErringRater,
+    RandomDelays,
+    Rater,
+    SimulatedRater,
+    UnsureRater,
+    run_with_delays,
+)
 from onebit.records import Answer, Question, Status
 
 N_ITEMS, N_LABELS = 4000, 5
@@ -228,3 +241,37 @@ def test_errors_made_anew_do_not_depend_on_the_item() -> None:
     errors = sum(anew(question) is Answer.NO for question in questions)
     # Six standard errors.
     assert abs(errors - 300) < 6 * (1000 * 0.3 * 0.7) ** 0.5
+
+
+def test_labels_drawn_anew_have_their_chances() -> None:
+    """Of 4,000 rounds of one item each label is right as often as its chance says, up to six standard errors.
+
+    The same round asked again has the same label; of all labels of a round one is right at most.
+    """
+    chances = np.array([[0.5, 0.2, 0.1], [0.0, 0.0, 1.0]])
+    rater = DrawnLabelsRater(chances, seed=3)
+    asked = [[rater(Question(n, 0, label, 1.0, 0)) is Answer.YES for label in range(3)] for n in range(4000)]
+    assert max(map(sum, asked)) == 1
+    share = np.mean(asked, axis=0)
+    assert (np.abs(share - chances[0]) < 6 * np.sqrt(chances[0] * (1 - chances[0]) / 4000)).all()
+    assert rater(Question(7, 1, None, 1.0, 0)) == 2
+    nobody = next(n for n, answers in enumerate(asked) if not any(answers))
+    with pytest.raises(InvalidInputError, match="no right label"):
+        rater(Question(nobody, 0, None, 1.0, 0))
+    for wrong in ([0.5, 0.5], [[0.9, 0.2]], [[-0.1, 0.2]]):
+        with pytest.raises(InvalidInputError, match="the chances have shape"):
+            DrawnLabelsRater(wrong)
+
+
+def test_the_papers_learner_where_the_label_is_random_given_the_item() -> None:
+    """Label 0 has chance .6 at every item and label 1 has .4: the rule that always says 0 is right .6 of the time.
+
+    Its interval covers that, which it would not if an item kept the label that it was first given.
+    """
+    table = PredictionTable(np.array([[0] * 5, [1] * 5, [2] * 5]), 3)
+    rater = DrawnLabelsRater(np.tile([0.6, 0.4, 0.0], (5, 1)), seed=1)
+    result = run(PaperLearner(table, Pool(np.arange(5)), Plan(60, 6000), seed=2), rater)
+    assert result.chosen == 0
+    assert result.intervals is not None
+    assert result.intervals.lower[0] < 0.6 < result.intervals.upper[0]
+    assert result.intervals.upper[0] - result.intervals.lower[0] < 0.25

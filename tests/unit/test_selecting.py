@@ -73,10 +73,13 @@ def test_what_is_shown_of_a_result() -> None:
     assert repr(found).startswith("best. Within ")
     assert repr(found).endswith(f"({found.answers} simulated yes/no answers, delta 0.05)")
     page = found._repr_html_()
-    assert page.count("<svg") == 2
+    assert page.count('<svg class="chart"') == 1
     assert "Leaderboard" in page
     frame = found.to_frame()
     assert frame["model"].tolist()[0] == "best"
+    assert ((frame["accepted_low"] <= frame["accepted"]) & (frame["accepted"] <= frame["accepted_high"])).all()
+    assert frame["difference"].tolist()[0] == frame["difference_high"].tolist()[0] == 0
+    assert frame["difference_high"].max() <= found.certified_eps
     assert set(frame["model"]) == {"poor", "fair", "good", "best"}
     assert frame["accuracy"].max() == frame["accuracy"][0]
 
@@ -196,3 +199,47 @@ def test_options_are_those_of_the_spec() -> None:
         onebit.select({"a": [1], "b": [2]}, [1], epsilon=0.1)
     with pytest.raises(OptionError, match="model is 'm' and long is not given"):
         onebit.select({"a": [1], "b": [2]}, [1], model="m")
+
+
+@pytest.mark.parametrize("protocol", ["labels", "one-shot"])
+def test_scores_of_logs_are_the_judge_where_one_is_heeded(protocol: str) -> None:
+    found = onebit.select(
+        [LOGS / "careful.eval", LOGS / "hasty.eval"], truth="target", protocol=protocol, eps=0.3, quiet=True
+    )
+    judged = protocol != "labels"
+    assert (found.report.judge is not None) is judged
+    assert [note.startswith("the scores are the judge") for note in found.notes[1:]] == [judged]
+    assert judged or found.notes[1].startswith("the scores are not used as a judge: nothing is guessed")
+
+
+def test_the_notes_of_a_plan_are_in_a_notebook_too() -> None:
+    told = onebit.plan([LOGS / "careful.eval", LOGS / "hasty.eval"], eps=0.3)
+    assert "Note: repeats (epochs) of an item" in told._repr_html_()
+
+
+@pytest.mark.parametrize("make", [dict, as_pandas, as_polars])
+def test_a_study_is_made_from_a_table_at_hand(make: Any, tmp_path: Path) -> None:
+    table, truth = columns(40)
+    storage = f"sqlite:///{tmp_path}/s.db"
+    known = {**table, "known": [*truth[:10], *[None] * 30]}
+    with onebit.create_study(make(known), "s", storage=storage, eps=0.1, show=["text"], gold="known") as study:
+        assert study.about.models == ("poor", "fair", "good", "best")
+        assert len(study.about.gold) == 10
+        assert study.item(3).shown == {"text": "item number 3"}
+    with pytest.raises(InvalidInputError, match="the table: there is no column 'words'"):
+        onebit.create_study(make(table), "t", storage=storage, show=["words"])
+
+
+def test_a_study_is_made_from_logs_and_heeds_their_judge(tmp_path: Path) -> None:
+    logs = [LOGS / "careful.eval", LOGS / "hasty.eval"]
+    with onebit.create_study(logs, "s", storage=f"sqlite:///{tmp_path}/s.db", eps=0.3) as study:
+        assert study.about.models == ("mockllm/careful", "mockllm/hasty")
+        assert study.kind.needs_verdicts
+    with onebit.create_study(
+        {"a": [1, 2], "b": [2, 2], "s_a": [1, 0], "s_b": [0, 1]},
+        "t",
+        judge="s_*",
+        storage=f"sqlite:///{tmp_path}/s.db",
+    ) as study:
+        assert study.about.models == ("a", "b")
+        assert study.kind.needs_verdicts

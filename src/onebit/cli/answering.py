@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import getpass
+import threading
 import time
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 from rich.console import Console
@@ -45,6 +47,7 @@ def simulate(study: Study, console: Console) -> None:
 
 def answer_at_terminal(study: Study, console: Console, rater: str | None = None) -> None:
     """Ask a person until nothing is left to ask, or the person quits; by default called by the user's name."""
+    from onebit.study.rehearsal import Rehearsal
     from onebit.study.study import Undo
 
     check_terminal("run this where you can type")
@@ -54,10 +57,13 @@ def answer_at_terminal(study: Study, console: Console, rater: str | None = None)
     if study.about.instructions:
         console.print(Panel(escape(plain(study.about.instructions)), title="Instructions", title_align="left"))
     answered: list[Offer] = []
-    with single_keys() as key:
+    with single_keys() as key, Rehearsal(study.kind) as rehearsal, _looking_ahead(study) as look_ahead:
         while (offer := _next(study, who, console)) is not None:
             forget_keys()
             _show(study, offer, status.in_words(), console)
+            # While the first question is read.
+            rehearsal.start()
+            look_ahead()
             while (pressed := key()) not in ANSWERS and pressed not in UNDO and pressed not in QUIT:
                 pass
             if pressed in QUIT:
@@ -71,6 +77,24 @@ def answer_at_terminal(study: Study, console: Console, rater: str | None = None)
             else:
                 became = study.undo(last)
                 console.print(f"  {became.value}\n" if became is Undo.DISPUTED else "  taken back\n")
+
+
+@contextmanager
+def _looking_ahead(study: Study) -> Iterator[Callable[[], None]]:
+    """What begins to work out, in the background, how many answers it takes; it is stopped at the end."""
+    stopped = threading.Event()
+    thread = threading.Thread(target=study.look_ahead, kwargs={"is_stopped": stopped.is_set}, name="looking ahead")
+
+    def begin() -> None:
+        if thread.ident is None:
+            thread.start()
+
+    try:
+        yield begin
+    finally:
+        stopped.set()
+        if thread.ident is not None:
+            thread.join()
 
 
 def _next(study: Study, rater: str, console: Console) -> Offer | None:

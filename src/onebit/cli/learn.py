@@ -53,7 +53,7 @@ def learn(
         Path | None,
         typer.Option(help="Folder for the study and the model; by default named after the data.", show_default=False),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Train a classifier by yes/no answers, with an interval for its accuracy.
 

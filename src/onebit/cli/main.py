@@ -1,4 +1,4 @@
-"""The command ``onebit``: one sub-command a module."""
+"""The command ``onebit``: one module per sub-command."""
 
 from __future__ import annotations
 
@@ -29,7 +29,6 @@ app = typer.Typer(
     name="onebit",
     help="Choose the best of N models, or train a classifier, from yes/no answers, with a guarantee.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     # Paragraphs are filled to the width of the terminal.
     rich_markup_mode="markdown",

@@ -40,6 +40,7 @@ def option(name: str, spec: type[Any] = SelectionSpec, form: str = "", metavar: 
     return typer.Option(flag(name), help=words, show_default=shows_default, metavar=metavar)
 
 
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Eps = Annotated[float, option("eps")]
 Delta = Annotated[float, option("delta")]
 Protocol = Annotated[str, option("protocol")]
@@ -61,11 +62,11 @@ Budget = Annotated[int | None, option("budget")]
 Seed = Annotated[int | None, option("seed")]
 Id = Annotated[str | None, option("id")]
 Truth = Annotated[str | None, option("truth")]
-Show = Annotated[list[str] | None, option("show")]
+Show = Annotated[list[str] | None, option("show", metavar="COLUMN")]
 Long = Annotated[bool, option("long")]
 Model = Annotated[str | None, option("model")]
 Output = Annotated[str | None, option("output")]
-Text = Annotated[list[str] | None, option("text", TrainingSpec)]
+Text = Annotated[list[str] | None, option("text", TrainingSpec, metavar="COLUMN")]
 Labels = Annotated[Path | None, option("labels", form="A text file, one label per line.")]
 Overlap = Annotated[int, option("overlap")]
 Lease = Annotated[float, option("lease_seconds")]
@@ -74,8 +75,9 @@ Descriptions = Annotated[Path | None, option("descriptions", form="A JSON file: 
 Gold = Annotated[str | None, option("gold")]
 GoldShare = Annotated[float | None, option("gold_share")]
 RepeatShare = Annotated[float, option("repeat_share")]
-Image = Annotated[str | None, option("image")]
-ImageRoot = Annotated[Path | None, option("image_root")]
+Media = Annotated[str | None, option("media")]
+MediaRoot = Annotated[Path | None, option("media_root")]
+MediaHosts = Annotated[list[str] | None, option("media_hosts", metavar="HOST")]
 Markdown = Annotated[bool, option("markdown")]
 
 
@@ -133,5 +135,5 @@ FILES: dict[str, Callable[[Path], Any]] = {
     "labels": read_labels,
     "descriptions": _descriptions,
     "instructions": lambda path: _read("instructions", path),
-    "image_root": str,
+    "media_root": str,
 }

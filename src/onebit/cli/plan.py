@@ -28,7 +28,9 @@ def plan(
     table: Annotated[
         list[Path] | None,
         typer.Argument(
-            help="A table, or logs, as for onebit select: forecast what choosing from it costs.", show_default=False
+            metavar="[TABLE]...",
+            help="A table, or logs, as for onebit select: forecast what choosing from it costs.",
+            show_default=False,
         ),
     ] = None,
     labels: Annotated[
@@ -45,6 +47,7 @@ def plan(
     eps: Annotated[
         list[float] | None,
         typer.Option(
+            metavar="EPS",
             help="Excess error to reach, by default 0.05; for a table several times, by default 0.05, 0.02, 0.01.",
             show_default=False,
         ),
@@ -72,7 +75,8 @@ def plan(
         typer.Option(help="Column of the table with right labels: no model, and not used.", show_default=False),
     ] = None,
     show: Annotated[
-        list[str] | None, typer.Option(help="Column of the table that is no model; several times.", show_default=False)
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Column of the table that is no model; several times.", show_default=False),
     ] = None,
     models: opt.Models = None,
     reference: opt.Reference = None,
@@ -80,18 +84,19 @@ def plan(
     long: opt.Long = SelectionSpec.long,
     model: opt.Model = None,
     output: opt.Output = None,
-    judge: Annotated[
-        str | None,
-        typer.Option(help="Columns of the table that are a judge's, as for onebit select.", show_default=False),
-    ] = None,
+    judge: opt.Judge = None,
+    protocol: opt.Protocol = SelectionSpec.protocol,
+    error_rates: opt.ErrorRates = None,
+    overlap: opt.Overlap = SelectionSpec.overlap,
     seconds_per_answer: Annotated[float, typer.Option(help="For the rater-hours of a table.")] = SECONDS_PER_ANSWER,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """What it will cost: forecast for a table of yours, or what the theorems ask for.
 
     Examples: onebit plan votes.csv --id key, and onebit plan --labels 10 --hypotheses 1000 --eps 0.05
 
-    With a table, selections are rehearsed on truths that the models' votes make likely: a forecast, no promise.
+    With a table, selections are rehearsed on truths that the models' votes make likely: a forecast, no promise. It is
+    one for one-shot and one for follow-up, or for free texts one for a panel, unless --protocol names one.
 
     Without one, the theorems' rounds are computed: the paper's, its sequel's, uniform guesses, full labels, and the
     best possible order. An infinite class is given by its Natarajan dimension. It is first covered by a finite one,
@@ -99,31 +104,21 @@ def plan(
     size stands for N. These are worst-case sizes that hold before anything is seen. The paper's beat uniform guesses
     only below a tiny eps, which is printed.
     """
+    given = locals()
     if table:
         if any(each is not None for each in (labels, hypotheses, natarajan, gamma, right, list_size)):
             raise InvalidInputError(
                 "--labels, --hypotheses, --natarajan, --gamma, --right and --list-size are for a plan without a table; "
                 "a table has its own"
             )
-        spec = SelectionSpec(
-            id=id,
-            truth=truth,
-            models=models,
-            reference=reference,
-            equal=equal,
-            show=tuple(show or ()),
-            delta=delta,
-            long=long,
-            model=model,
-            output=output,
-            judge=judge,
-        )
+        spec = opt.spec_of(SelectionSpec, {**given, "eps": None, "labels": None})
         figures = table_figures(table, spec, tuple(eps or PLANNED_EPS), seconds_per_answer, Console(stderr=True))
     else:
-        if any(each is not None for each in (id, truth, models, reference, model, output, judge)) or show or long:
+        about_a_table = (id, truth, models, reference, model, output, judge, error_rates)
+        if any(each is not None for each in about_a_table) or show or long or protocol != "auto" or overlap > 1:
             raise InvalidInputError(
-                "--id, --truth, --show, --models, --reference, --judge, --long, --model and --output are about a "
-                "table; give the table, too"
+                "--id, --truth, --show, --models, --reference, --judge, --long, --model, --output, --protocol, "
+                "--error-rates and --overlap are about a table; give the table, too"
             )
         figures = _for_theorems(
             labels, hypotheses, natarajan, eps, delta, gamma, _one_unless(right), _one_unless(list_size)

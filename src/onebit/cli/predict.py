@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
+import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from onebit.cli.options import AsJson
 from onebit.errors import InvalidInputError
 from onebit.model_file import SavedModel, check_new, load_model
 from onebit.tables.cells import no_formula
@@ -28,10 +30,12 @@ def predict(
         Path | None,
         typer.Option(help="CSV to write; by default DATA with the ending .predictions.csv.", show_default=False),
     ] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Predict the label of every row by a classifier that onebit learn trained.
 
-    Writes a CSV of item, label and probability. Columns that were not learned from are not looked at.
+    Writes a CSV of item, label and probability. Columns that were not learned from are not looked at. With --json:
+    where the predictions are, and how many have each label.
     """
     from onebit.tables.data import Wanted, read_data
     from onebit.tables.opening import is_npz
@@ -45,8 +49,11 @@ def predict(
     text, numbers = (saved.columns, None) if saved.is_text else ((), saved.columns or None)
     rows = read_data(data, Wanted(text=text, numbers=numbers, id=id, by_model=True))
     _check_fits(saved, rows, model, data)
-    _write(to, rows, saved)
-    print(f"{rows.n_items:,} predictions are in {to}")
+    n_of_label = _write(to, rows, saved)
+    if as_json:
+        print(json.dumps({"predictions": rows.n_items, "file": str(to), "labels": n_of_label}))
+    else:
+        print(f"{rows.n_items:,} predictions are in {to}")
 
 
 def _check_fits(saved: SavedModel, rows: Data, model: Path, data: Path) -> None:
@@ -56,11 +63,11 @@ def _check_fits(saved: SavedModel, rows: Data, model: Path, data: Path) -> None:
         raise InvalidInputError(f"{model} learned from {learned}, and {data} has {given}")
     n_learned = None if saved.is_text else saved.classifier.n_features_in_
     if n_learned is not None and rows.x.shape[1] != n_learned:
-        raise InvalidInputError(f"{data} has {rows.x.shape[1]} numbers a row, and {model} learned from {n_learned}")
+        raise InvalidInputError(f"{data} has {rows.x.shape[1]} numbers per row, and {model} learned from {n_learned}")
 
 
-def _write(path: Path, rows: Data, saved: SavedModel) -> None:
-    """Write the file whole, or not at all."""
+def _write(path: Path, rows: Data, saved: SavedModel) -> dict[str, int]:
+    """Write the file whole, or not at all; how many rows have each label."""
     probability = saved.classifier.predict_proba(rows.x)
     labels = saved.classifier.classes_[probability.argmax(axis=1)].tolist()
     part = path.with_name(f"{path.name}.part")
@@ -75,3 +82,4 @@ def _write(path: Path, rows: Data, saved: SavedModel) -> None:
         raise InvalidInputError(f"{path} cannot be written: {error.strerror}") from error
     finally:
         part.unlink(missing_ok=True)
+    return {str(label): labels.count(label) for label in saved.classifier.classes_.tolist()}

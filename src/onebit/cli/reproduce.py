@@ -19,7 +19,7 @@ EXTRA = ("matplotlib", "joblib")
 
 def reproduce(
     name: Annotated[str | None, typer.Argument(help="One experiment; without it, all.", show_default=False)] = None,
-    full: Annotated[bool, typer.Option("--full", help="Larger sizes: an hour on two cores.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Larger sizes: some hours on two cores.")] = False,
     out: Annotated[Path, typer.Option(help="Folder for results.md and results/.")] = Path(),
     jobs: Annotated[int, typer.Option(min=1, help="Pieces measured at a time.")] = os.cpu_count() or 1,
 ) -> None:
@@ -28,8 +28,8 @@ def reproduce(
     Example: onebit reproduce exploration --out docs
 
     What is finished is kept, so a run that was stopped goes on where it was; delete results/pieces to start anew, as
-    after a change of the code. All of them take some three minutes on two cores, about an hour with --full. Real tables
-    are found in the folder ONEBIT_DATA; without it only the synthetic ones and the bundled digits are used. It needs
+    after a change of the code. All of them take about ten minutes on two cores, some hours with --full. Real tables are
+    found in the folder ONEBIT_DATA; without it only the synthetic ones and the bundled digits are used. It needs
     the extra onebit[research].
     """
     if missing := [package for package in EXTRA if find_spec(package) is None]:

@@ -30,6 +30,7 @@ def select(
     table: Annotated[
         list[Path],
         typer.Argument(
+            metavar="TABLE...",
             help=f"Predictions: {NAMES}; one row per item, one column per model. Or logs of {LOG_NAMES}, several at "
             "once.",
         ),
@@ -67,7 +68,7 @@ def select(
             show_default=False,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Choose the best model of a table, within eps, by yes/no answers.
 

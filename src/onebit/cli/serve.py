@@ -38,11 +38,13 @@ def serve(
         str | None, typer.Option(help="How raters reach the server, if not by host and port.", show_default=False)
     ] = None,
     allow_host: Annotated[
-        list[str] | None, typer.Option(help="Another name that it may be called by; several times.", show_default=False)
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Another name that it may be called by; several times.", show_default=False),
     ] = None,
     trust_proxy: Annotated[
         list[str] | None,
         typer.Option(
+            metavar="ADDRESS",
             help="Address of a proxy whose X-Forwarded-For says where a request comes from; several times.",
             show_default=False,
         ),
@@ -57,12 +59,14 @@ def serve(
     ] = None,
     rater: Annotated[
         list[str] | None,
-        typer.Option(help="Make a link for this rater in every study; several times.", show_default=False),
+        typer.Option(
+            metavar="NAME", help="Make a link for this rater in every study; several times.", show_default=False
+        ),
     ] = None,
 ) -> None:
     """Serve the studies of a store: a page for raters, a dashboard for you, and an API for other front ends.
 
-    Prints your link and the raters'. They are secrets: whoever has one is taken for its owner. Tables and images are
+    Prints your link and the raters'. They are secrets: whoever has one is taken for its owner. Tables and media are
     read from below the current folder only.
     """
     # Imported here: what serves takes a moment that --help should not.

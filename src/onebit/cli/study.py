@@ -22,6 +22,9 @@ from onebit.records import SelectionSpec, StudySpec
 from onebit.tables.formats import LOG_NAMES, NAMES
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from onebit.report import Entry
     from onebit.study.kinds.kind import StudyStatus
     from onebit.study.quality import Rate
     from onebit.tables import ModelTable
@@ -44,6 +47,8 @@ Storage = Annotated[
         show_default=False,
     ),
 ]
+#: Seconds in which the status works out how many answers are still needed, at most.
+STATUS_SECONDS = 3.0
 #: What a trained classifier is written to.
 MODEL_SUFFIX = ".skops"
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
@@ -54,7 +59,10 @@ def create(
     name: Name,
     table: Annotated[
         list[Path],
-        typer.Argument(help=f"Predictions: {NAMES}; one column per model. Or logs of {LOG_NAMES}, several at once."),
+        typer.Argument(
+            metavar="TABLE...",
+            help=f"Predictions: {NAMES}; one column per model. Or logs of {LOG_NAMES}, several at once.",
+        ),
     ],
     storage: Storage = None,
     eps: opt.Eps = SelectionSpec.eps,
@@ -77,8 +85,9 @@ def create(
     output: opt.Output = None,
     descriptions: opt.Descriptions = None,
     instructions: opt.Instructions = None,
-    image: opt.Image = None,
-    image_root: opt.ImageRoot = None,
+    media: opt.Media = None,
+    media_root: opt.MediaRoot = None,
+    media_hosts: opt.MediaHosts = None,
     markdown: opt.Markdown = SelectionSpec.markdown,
     error_rates: opt.ErrorRates = None,
     exhaustive: opt.Exhaustive = SelectionSpec.exhaustive,
@@ -93,7 +102,7 @@ def create(
 ) -> None:
     """Make a study from a table of labels or free texts; everything is checked before anything is written.
 
-    Every column other than --id, --truth, --verdicts, --show, --reference, --image, --gold and --judge is a model,
+    Every column other than --id, --truth, --verdicts, --show, --reference, --media, --gold and --judge is a model,
     unless --models names them. A column of right labels must be named with --truth or --gold, or it would be a model
     that is always right.
     """
@@ -130,20 +139,25 @@ def say(words: str) -> None:
 
 
 @app.command("list")
-def list_studies(storage: Storage = None, as_json: AsJson = False) -> None:
-    """List the studies of a store."""
+def list_studies(
+    storage: Storage = None,
+    everything: Annotated[bool, typer.Option("--all", help="List archived studies, too.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """List the studies of a store; archived ones with --all."""
     from onebit.store.store import Store
     from onebit.study.opening import storage_url
 
     with Store(storage_url(storage)) as store:
-        entries = store.entries()
+        entries = [entry for entry in store.entries() if everything or not entry.archived]
     if as_json:
-        found = [{"name": each.name, "created_at": each.created_at, "n_events": each.n_events} for each in entries]
-        print(json.dumps({"studies": found}))
+        told = ("name", "created_at", "n_events", "archived")
+        print(json.dumps({"studies": [{name: getattr(each, name) for name in told} for each in entries]}))
         return
     table = Table("study", "created", "events")
     for entry in entries:
-        table.add_row(plain(entry.name), entry.created_at[:16].replace("T", " "), f"{entry.n_events:,}")
+        name = f"{entry.name} (archived)" if entry.archived else entry.name
+        table.add_row(plain(name), entry.created_at[:16].replace("T", " "), f"{entry.n_events:,}")
     Console().print(table)
 
 
@@ -153,11 +167,15 @@ def status(name: Name, storage: Storage = None, as_json: AsJson = False) -> None
     from onebit.study.opening import load_study
 
     with load_study(name, storage=storage, read_only=True) as study:
-        found = study.status()
+        study.look_ahead(STATUS_SECONDS)
+        result = study.result
+        found, models = study.status(result), study.kind.entries(result)
     if as_json:
-        print(json.dumps(asdict(found) | {"status": found.status.name.lower()}))
+        told = {"status": found.status.name.lower(), "safe_to_stop": found.is_safe_to_stop}
+        print(json.dumps(asdict(found) | told | {"models": [asdict(each) for each in models]}))
     else:
         print_status(found, Console())
+        print_models(models, Console())
 
 
 @app.command()
@@ -231,6 +249,40 @@ def verify(
 
 
 @app.command()
+def rename(name: Name, new: Annotated[str, typer.Argument(help="Its new name.")], storage: Storage = None) -> None:
+    """Give a study another name. Its log, and what it shows, do not change."""
+    from onebit.store.listing import rename as call_it
+    from onebit.store.store import Store
+    from onebit.study.opening import storage_url
+
+    with Store(storage_url(storage)) as store:
+        entry = store.entry(name)
+        # Whoever has it open would go on under the old name.
+        lock = store.lock(entry)
+        try:
+            call_it(store, entry.id, new)
+        finally:
+            lock.release()
+    say(f"{name} is called {new} now.")
+
+
+@app.command()
+def archive(
+    name: Name,
+    undo: Annotated[bool, typer.Option("--undo", help="Take it out of the archive; it stays paused.")] = False,
+    storage: Storage = None,
+) -> None:
+    """Put a study away: it is not listed, and gives out no questions. Nothing of it is lost."""
+    from onebit.store.listing import archive as put_away
+    from onebit.store.store import Store
+    from onebit.study.opening import storage_url
+
+    with Store(storage_url(storage)) as store:
+        put_away(store, store.entry(name).id, not undo)
+    say(f"{name} is listed again, and paused." if undo else f"{name} is archived.")
+
+
+@app.command()
 def delete(
     name: Name,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
@@ -247,6 +299,26 @@ def delete(
             raise typer.Exit(1)
         store.delete(name)
     say(f"{name} and its {entry.n_events:,} events are deleted.")
+
+
+def print_models(models: Sequence[Entry], console: Console) -> None:
+    """How often every model is accepted, and how far it is from the leader."""
+    from onebit.report import words
+
+    if not any(each.accepted for each in models):
+        return
+    table = Table("model", "accepted", "to the leader, points")
+    for each in models:
+        if each.accepted is not None and each.difference is not None:
+            told = words.span(each.accepted), words.difference(each.difference)
+            table.add_row(plain(" = ".join(each.names)), *told)
+    console.print(table, markup=False)
+    console.print(
+        "Accepted is the share of items on which models differ; all intervals hold together at any time "
+        "(docs/certificate.md, step 16).",
+        highlight=False,
+        soft_wrap=True,
+    )
 
 
 def print_status(found: StudyStatus, console: Console) -> None:

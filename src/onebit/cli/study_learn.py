@@ -30,8 +30,9 @@ def learn(
     delta: opt.Delta = TrainingSpec.delta,
     descriptions: opt.Descriptions = None,
     instructions: opt.Instructions = None,
-    image: opt.Image = None,
-    image_root: opt.ImageRoot = None,
+    media: opt.Media = None,
+    media_root: opt.MediaRoot = None,
+    media_hosts: opt.MediaHosts = None,
     markdown: opt.Markdown = TrainingSpec.markdown,
     overlap: opt.Overlap = TrainingSpec.overlap,
     lease_seconds: opt.Lease = TrainingSpec.lease_seconds,
@@ -42,7 +43,7 @@ def learn(
 ) -> None:
     """Make a study in which raters train a classifier; everything is checked before anything is written.
 
-    Every column other than --id, --truth, --show, --image and --gold must be numbers to learn from, unless --text names
+    Every column other than --id, --truth, --show, --media and --gold must be numbers to learn from, unless --text names
     texts, which raters are shown too. `onebit study export NAME model.skops` writes the classifier for
     `onebit predict`.
     """

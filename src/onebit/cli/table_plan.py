@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 
 from onebit.cli.progress import progress_bar
 from onebit.errors import InvalidInputError, check_fraction
-from onebit.records import AskingProtocol, SelectionSpec
+from onebit.records import SelectionSpec
 
-#: The protocols that ask yes or no, for labels and for free texts.
-FOR_LABELS: tuple[AskingProtocol, ...] = ("one-shot", "follow-up")
-FOR_TEXTS: tuple[AskingProtocol, ...] = ("panel",)
+if TYPE_CHECKING:
+    from onebit.study.kinds.selection.planning import Planned
 
 
 def table_figures(
@@ -27,36 +27,29 @@ def table_figures(
         raise InvalidInputError(f"--seconds-per-answer is {seconds_per_answer!r}; it must be above 0")
     # Imported here: what reads tables and learns takes a second that a wrong option should not.
     from onebit.study.kinds.selection.making import read_models
-    from onebit.study.kinds.selection.rehearsal import rehearse
+    from onebit.study.kinds.selection.planning import plan, protocols
 
     name = paths[0].name if len(paths) == 1 else f"{len(paths)} logs"
     with progress_bar(f"reading {name}", console) as progress:
         table = read_models(spec, paths, progress)
     for note in table.notes:
         console.print(f"Note: {note}.", highlight=False, markup=False, soft_wrap=True)
-    eps_falling = tuple(sorted(set(all_eps), reverse=True))
-    rows = []
-    for protocol in FOR_TEXTS if table.is_open else FOR_LABELS:
+    planned: list[Planned] = []
+    for protocol in protocols(spec, table.is_open):
         with progress_bar(f"rehearsing {protocol}", console) as progress:
-            costs = rehearse(
-                table.predictions,
-                max(2, table.n_labels),
-                protocol=protocol,
-                all_eps=eps_falling,
-                delta=spec.delta,
-                progress=progress,
-            )
-        rows += [
-            {
-                "protocol": protocol,
-                "eps": cost.eps,
-                "answers": cost.middle,
-                "low": cost.low,
-                "high": cost.high,
-                "rater_hours": None if cost.middle is None else cost.middle * seconds_per_answer / 3600,
-            }
-            for cost in costs
-        ]
+            planned += plan(table, replace(spec, protocol=protocol), all_eps, progress)
+    rows = [
+        {
+            "protocol": each.protocol,
+            "eps": each.eps,
+            "answers": each.needed.middle,
+            "low": each.needed.low,
+            "high": each.needed.high,
+            "at_least": each.needed.at_least,
+            "rater_hours": each.needed.middle * seconds_per_answer / 3600,
+        }
+        for each in planned
+    ]
     return {
         "table": name,
         "models": table.n_models,
@@ -82,9 +75,9 @@ def print_table_plan(figures: dict[str, Any], console: Console) -> None:
     for name in ("within eps", "answers", "range", "rater-hours"):
         shown.add_column(name, justify="right")
     for row in figures["forecasts"]:
-        hours = "" if row["rater_hours"] is None else f"{row['rater_hours']:.1f}"
-        span = f"{_count(row['low'])} to {_count(row['high'])}"
-        shown.add_row(row["protocol"], f"{row['eps']:g}", _count(row["answers"]), span, hours)
+        answers = f"{'at least ' if row['at_least'] else ''}{row['answers']:,}"
+        span = f"{row['low']:,} to {row['high']:,}"
+        shown.add_row(row["protocol"], f"{row['eps']:g}", answers, span, f"{row['rater_hours']:.1f}")
     console.print(shown)
     console.print(
         f"{_how_rehearsed(figures['texts'])} {figures['seconds_per_answer']:g} seconds per answer. How far the best "
@@ -104,7 +97,3 @@ def _how_rehearsed(texts: bool) -> str:
         "Rehearsed without labels, on truths that the models' votes make likely. follow-up shows the same item again "
         "until a yes, and needs raters who accept one label per item at most."
     )
-
-
-def _count(answers: int | None) -> str:
-    return "too many" if answers is None else f"{answers:,}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from onebit.cli.options import AsJson
 from onebit.cli.progress import progress_bar
 from onebit.cli.terminal import plain
 
@@ -26,7 +27,7 @@ Kept = Annotated[
 
 def verify(
     folder: Folder,
-    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    as_json: AsJson = False,
     digest: Kept = None,
 ) -> None:
     """Recompute everything that a run says from its log, its table and its seed, and compare.
@@ -43,14 +44,18 @@ def verify(
     tell(found, [*found.problems, *([] if found.problems else place.report_faults())], as_json)
 
 
-def report(folder: Folder) -> None:
-    """Write the report of a selection again, from its log; `onebit study status` tells of a training."""
+def report(folder: Folder, as_json: AsJson = False) -> None:
+    """Write the report of a selection again, from its log; `onebit study status` tells of a training.
+
+    With --json it is printed as well: what report.json holds.
+    """
+    from onebit.report.record import as_json as figures
     from onebit.study.folder import StudyFolder
 
     place = StudyFolder(folder)
     with place.open(read_only=True) as study:
-        place.write_report(study)
-    print(f"The report is in {place.page}")
+        written = place.write_report(study)
+    print(json.dumps(figures(written)) if as_json else f"The report is in {place.page}")
 
 
 def tell(found: Proof, problems: Sequence[str], as_json: bool) -> None:

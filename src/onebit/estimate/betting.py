@@ -192,6 +192,15 @@ def leader_guess(guess: float, q: float, most: float) -> float:
 
 
 @njit(cache=True, nogil=True)
+def _most_outputs(first):  # type: ignore[no-untyped-def]
+    """The most outputs of a round. A loop: np.diff takes seconds to compile."""
+    most = 0
+    for i in range(first.size - 1):
+        most = max(most, first[i + 1] - first[i])
+    return most
+
+
+@njit(cache=True, nogil=True)
 def _differences(D, i, code, first, q, for_rival, for_leader, asked, z, leader):  # type: ignore[no-untyped-def]
     """Write D of round i, for every output and bet, into ``D`` (n_outputs, n_bets)."""
     begin, g = first[i], code[i, leader]
@@ -212,7 +221,7 @@ def _differences(D, i, code, first, q, for_rival, for_leader, asked, z, leader):
 @njit(cache=True, nogil=True)
 def _add_rounds(state, code, first, q, for_rival, for_leader, asked, z, leader, c):  # type: ignore[no-untyped-def]
     """Add log(1 - bet (D - c)) of every round, for every h and bet, to ``state`` (N, n_bets)."""
-    D = np.empty((np.diff(first).max() if first.size > 1 else 0, BETS.size))
+    D = np.empty((_most_outputs(first), BETS.size))
     for i in range(code.shape[0]):
         _differences(D, i, code, first, q, for_rival, for_leader, asked, z, leader)
         # Once for every output, not for every h.
@@ -230,7 +239,7 @@ def _add_rounds_with_slack(  # type: ignore[no-untyped-def]
     state, code, first, q, for_rival, for_leader, asked, z, leader, bets, threshold, nil
 ):
     """As ``_add_rounds``, with ``bets`` (N, n_bets) and ``threshold`` (N,) of each h its own; D = 0 adds ``nil``."""
-    D = np.empty((np.diff(first).max() if first.size > 1 else 0, BETS.size))
+    D = np.empty((_most_outputs(first), BETS.size))
     for i in range(code.shape[0]):
         _differences(D, i, code, first, q, for_rival, for_leader, asked, z, leader)
         for h in range(code.shape[1]):

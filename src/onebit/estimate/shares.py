@@ -46,6 +46,10 @@ class Intervals:
         """Those of the rows ``which``."""
         return Intervals(self.estimate[which], self.low[which], self.high[which])
 
+    def at(self, row: int) -> tuple[float, float, float]:
+        """Estimate, low and high of a row."""
+        return float(self.estimate[row]), float(self.low[row]), float(self.high[row])
+
     def at_most(self, bound: float) -> Intervals:
         """What is left of them where nothing is above ``bound``."""
         low, high = np.minimum(self.low, bound), np.minimum(self.high, bound)

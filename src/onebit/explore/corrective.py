@@ -37,7 +37,7 @@ from onebit.explore.constants import (
     SMALLEST_STEP,
 )
 from onebit.explore.mixture import Mixture
-from onebit.explore.solution import Solution
+from onebit.explore.solution import Iteration, Solution
 from onebit.hypotheses.base import Examples, Hypothesis, HypothesisClass, Labels
 from onebit.hypotheses.on_sample import OnSample
 
@@ -80,14 +80,14 @@ def corrective_frank_wolfe(
     n_columns: int | None = None,
     start: Mixture | None = None,
     max_passes: int = 1000,
-    observe: Callable[[int, float], None] | None = None,
+    observe: Callable[[Iteration], None] | None = None,
 ) -> Solution:
     """Minimise the potential until the gap is at most ``tolerance``.
 
     Not in the paper. Each pass takes up to ``n_columns`` hypotheses from the oracle (10, or 50 for large classes),
     minimises over all mixtures of them and the ones it has, and drops those without mass. ``start`` is a mixture to
     begin from, say the one for fewer samples; without it, the first pass finds the hypotheses that are right most.
-    ``observe`` is called with each later pass and its gap.
+    ``observe`` is called with each later pass.
 
     The gap is measured with the whole class, by the oracle: a certificate if the oracle is exact.
     """
@@ -116,7 +116,7 @@ def corrective_frank_wolfe(
         found = oracle.best(slope, n_columns)
         gap = float(slope @ oracle.right(found[0]) + (barrier.weight * barrier.floor / active.Q).sum() - 1)
         if observe is not None:
-            observe(n_passes, gap)
+            observe(Iteration(n_passes, active.potential, gap, active.size))
         if gap <= tolerance:
             break
         grew = active.add(found, np.zeros(len(found)))
@@ -134,7 +134,7 @@ def solve_paper_potential(
     gamma: float,
     tolerance: float,
     *,
-    observe: Callable[[int, float], None] | None = None,
+    observe: Callable[[Iteration], None] | None = None,
 ) -> Solution:
     """Minimise the paper's potential over the confirmed samples (x, y).
 
@@ -167,6 +167,14 @@ class _Active:
     @property
     def Q(self) -> Array:
         return self._p @ self._C
+
+    @property
+    def potential(self) -> float:
+        return float(-(self._barrier.weight @ np.log(self.Q)))
+
+    @property
+    def size(self) -> int:
+        return len(self._names)
 
     def add(self, names: tuple[Hypothesis, ...], mass: Array) -> bool:
         """Take in the hypotheses that differ on the sample from all that are in play. Says whether there were any."""

@@ -8,8 +8,8 @@ import numpy as np
 
 from onebit.errors import InvalidInputError
 from onebit.explore.mixture import Mixture
-from onebit.explore.potential import frank_wolfe_gap, slope
-from onebit.explore.solution import Solution
+from onebit.explore.potential import frank_wolfe_gap, potential, slope
+from onebit.explore.solution import Iteration, Solution
 from onebit.hypotheses.base import Examples, HypothesisClass, Labels
 
 
@@ -20,13 +20,13 @@ def frank_wolfe(
     gamma: float,
     tolerance: float,
     max_steps: int = 100_000,
-    observe: Callable[[int, float], None] | None = None,
+    observe: Callable[[Iteration], None] | None = None,
 ) -> Solution:
     """Minimise the potential until the gap is at most ``tolerance``: one oracle call a step, of size 2 / (t + 2).
 
     Not in the paper, which uses SPIDER. It starts at the hypothesis that is right on most of the sample; t counts
     from 1. At the end the sample's variance bound is at most (1 + tolerance) / (1 - gamma). ``observe`` is
-    called with each step and its gap.
+    called with each step.
     """
     if y.size == 0:
         raise InvalidInputError("there is no sample; the potential needs at least one confirmed example")
@@ -40,7 +40,7 @@ def frank_wolfe(
         right = hypotheses.predict(h, x) == y
         gap = frank_wolfe_gap(right, W, gamma, hypotheses.n_labels)
         if observe is not None:
-            observe(t, gap)
+            observe(Iteration(t, potential(W, gamma, hypotheses.n_labels), gap, len(mixture.hypotheses)))
         if gap <= tolerance or t > max_steps:
             break
         eta = 2 / (t + 2)

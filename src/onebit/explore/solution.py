@@ -1,10 +1,25 @@
-"""What every solver of the potential returns."""
+"""What every solver of the potential returns, and what it shows on the way."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 from onebit.explore.mixture import Mixture
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """What a solver has before its move ``number``: ``potential`` is Phi on its sample, ``support`` its mixture's size.
+
+    ``gap`` is the Frank-Wolfe gap, or None where the solver does not see it, as SPIDER, whose gradient is an estimate.
+
+    To keep a record of a run, give ``observe=records.append`` for a list ``records``.
+    """
+
+    number: int
+    potential: float
+    gap: float | None
+    support: int
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 #: Odd multiplier of the row hash: 2^64 divided by the golden ratio.
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+#: Entries of a table whose rows are compared at once: quicker than it takes to load the kernels.
+SMALL = 1 << 18
 
 
 def distinct_rows(table: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -21,14 +23,22 @@ def distinct_rows(table: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.in
     >>> first.tolist(), which.tolist()
     ([0, 1], [0, 1, 0])
     """
-    _, first, which = np.unique(_row_hashes(table), return_index=True, return_inverse=True)
-    if not _equal_to(table, first[which]):
-        # Different rows have met in one hash; this takes longer but compares the rows themselves.
-        _, first, which = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    first, which = (_by_rows if table.size <= SMALL else _by_hashes)(table)
     order = np.argsort(first)
     place = np.empty_like(order)
     place[order] = np.arange(order.size)
     return first[order], place[which.reshape(-1)]
+
+
+def _by_rows(table: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    _, first, which = np.unique(table, axis=0, return_index=True, return_inverse=True)
+    return first, which
+
+
+def _by_hashes(table: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    _, first, which = np.unique(_row_hashes(table), return_index=True, return_inverse=True)
+    # Different rows may have met in one hash; comparing the rows themselves takes longer.
+    return (first, which) if _equal_to(table, first[which]) else _by_rows(table)
 
 
 @njit(cache=True, nogil=True)

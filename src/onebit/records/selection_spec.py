@@ -203,9 +203,14 @@ class SelectionSpec(StudySpec):
             raise OptionError("judge", f"judge is {self.judge!r}; one star stands for the name of each model")
         self.check_may_judge()
 
+    @property
+    def may_judge(self) -> bool:
+        """Whether guesses are made, which a judge could better."""
+        return self.protocol != "labels" and self.learner == "certified"
+
     def check_may_judge(self) -> None:
         """OptionError where a judge would serve nothing."""
-        if self.protocol == "labels" or self.learner != "certified":
+        if not self.may_judge:
             asks = f"the protocol {self.protocol}" if self.protocol == "labels" else f"the learner {self.learner}"
             raise OptionError(
                 "judge",

@@ -73,8 +73,14 @@ class StudySpec:
     repeat_share: Annotated[
         float, Option("Share of questions that a rater is asked a second time.", least=0, most=0.5)
     ] = 0.0
-    image: Annotated[str | None, Option("Column with paths of images, which raters see.")] = None
-    image_root: Annotated[str | None, Option("Folder that the paths of images are below.")] = None
+    media: Annotated[
+        str | None, Option("Column with paths or addresses of pictures, sounds or videos, which raters see and hear.")
+    ] = None
+    media_root: Annotated[str | None, Option("Folder that the paths of pictures, sounds and videos are below.")] = None
+    media_hosts: Annotated[
+        tuple[str, ...],
+        Option("Host from which raters' browsers may load pictures, sounds and videos; several may be named."),
+    ] = ()
     markdown: Annotated[bool, Option("What raters read is Markdown: shown with its headings, lists and code.")] = False
     id: Annotated[str | None, Option("Column that names the items.")] = None
     truth: Annotated[
@@ -132,7 +138,7 @@ class StudySpec:
 
     def _seen_columns(self) -> tuple[str | None, ...]:
         """The columns that raters see, or that are learned from."""
-        return self.id, self.image, *self.show
+        return self.id, self.media, *self.show
 
     def _check_kind(self) -> None:
         """Refuse what this kind of study cannot have."""
@@ -152,11 +158,19 @@ class StudySpec:
                 f"repeat_share is {self.repeat_share} beside planted questions of {self.planted_share}; that leaves no "
                 "room for other questions, so give smaller shares",
             )
-        if (self.image is None) != (self.image_root is None):
+        self._check_media()
+
+    def _check_media(self) -> None:
+        places = {"media_root": self.media_root, "media_hosts": self.media_hosts}
+        given = [name for name, place in places.items() if place]
+        if self.media is not None and not given:
             raise OptionError(
-                "image" if self.image_root is None else "image_root",
-                "an image column needs image_root, the folder that its paths are below, and vice versa; give both",
+                "media",
+                f"media is {self.media!r}; it needs media_root, the folder that its paths are below, or media_hosts, "
+                "the hosts of its addresses",
             )
+        if self.media is None and given:
+            raise OptionError(given[0], f"{given[0]} is given and there is no media; name the column as media")
 
     def _check_columns(self) -> None:
         """Right labels are in columns of their own, or raters would see them."""

@@ -1,10 +1,9 @@
-"""Charts, as SVG that takes its colours from the page: those of a selection, and the one kind that they are of."""
+"""Charts, as SVG that takes its colours from the page: that of a selection, and the one kind that all are of."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 from markupsafe import Markup
 
@@ -16,27 +15,22 @@ from onebit.report.writing import writer
 LEFT, RIGHT, TOP, FOOT = 46, 388, 14, 210
 
 
-def eps_chart(report: Report) -> Markup:
-    """Certified eps against answers; empty before there is a point to draw."""
-    return _course(
-        report,
-        [1.0, *(point.certified_eps for point in report.course)],
-        title="certified eps against answers",
-        logarithmic=True,
-        mark=(report.setting.eps, f"aim: {words.fraction(report.setting.eps)}"),
-    )
+def evidence_chart(report: Report) -> Markup:
+    """What ends the run: the evidence about the rival that is the furthest from being ruled out, against answers.
 
-
-def survivors_chart(report: Report) -> Markup:
-    """How many models may be the best against answers; empty before there is a point to draw."""
-    heights = [report.n_models, *(point.survivors for point in report.course)]
-    return _course(report, heights, title="models that may be the best against answers")
-
-
-def _course(report: Report, y: Sequence[float], **given: Any) -> Markup:
-    if not report.course or report.course[-1].answers == 0:
+    Empty before there is a point to draw.
+    """
+    known = [(point.answers, point.evidence) for point in report.course if point.evidence is not None]
+    if not known or known[-1][0] == 0:
         return Markup()
-    return step_chart([0, *(point.answers for point in report.course)], y, x_name=words.asked_for(report), **given)
+    return step_chart(
+        [0, *(answers for answers, _ in known)],
+        [0, *(100 * evidence for _, evidence in known)],
+        title="evidence about the closest rival, in percent of what ends the run, against answers",
+        x_name=words.asked_for(report),
+        top=100,
+        mark=(100, "here the run ends"),
+    )
 
 
 def step_chart(
@@ -45,7 +39,6 @@ def step_chart(
     *,
     title: str,
     x_name: str,
-    logarithmic: bool = False,
     top: float = 0,
     mark: tuple[float, str] | None = None,
     interval: tuple[float, float] | None = None,
@@ -56,16 +49,13 @@ def step_chart(
     """
     heights = [*y, top, *((mark[0],) if mark else ()), *(interval or ())]
     x_ticks = ticks(max(x))
-    y_ticks = log_ticks(min(v for v in heights if v > 0), max(heights)) if logarithmic else ticks(max(heights))
-    least, most = y_ticks[0], y_ticks[-1]
+    y_ticks = ticks(max(heights))
 
     def across(v: float) -> float:
         return round(LEFT + (RIGHT - LEFT) * v / x_ticks[-1], 1)
 
     def up(v: float) -> float:
-        # A logarithmic axis has no place for 0, so it goes to the foot of the chart.
-        share = math.log(max(v, least) / least) / math.log(most / least) if logarithmic else v / most
-        return round(FOOT - (FOOT - TOP) * share, 1)
+        return round(FOOT - (FOOT - TOP) * v / y_ticks[-1], 1)
 
     places = [(across(a), up(b)) for a, b in zip(x, y, strict=True)]
     template = writer().get_template("chart.svg")
@@ -95,18 +85,6 @@ def ticks(most: float, about: int = 4) -> list[float]:
     # Whole numbers only: what is counted here are answers and models.
     step = math.ceil(next(size * k for k in (1, 2, 2.5, 5, 10) if size * k >= step))
     return [k * step for k in range(math.ceil(most / step) + 1)]
-
-
-def log_ticks(least: float, most: float) -> list[float]:
-    """1, 3, 10, 30, ... times powers of ten, from the last at or below ``least`` to the first at or above ``most``.
-
-    >>> log_ticks(0.01, 1.0)
-    [0.01, 0.03, 0.1, 0.3, 1.0]
-    """
-    rungs = [float(f"{k}e{power}") for power in range(-9, 10) for k in (1, 3)]
-    first = max(i for i, rung in enumerate(rungs) if rung <= least * (1 + 1e-9))
-    last = min(i for i, rung in enumerate(rungs) if rung >= most * (1 - 1e-9))
-    return rungs[first : max(last, first + 1) + 1]
 
 
 def _number(value: float) -> str:

@@ -58,7 +58,7 @@ def share_in_words(share: Share) -> str:
 def in_a_line(card: JudgeCard) -> str:
     """The card in one line."""
     if card.agreement.n == 0:
-        return "no question about what it scores was answered yet"
+        return "has scored nothing that was answered yet"
     accepts = f"{share_in_words(card.of_accepted)} of what raters accept"
     return (
         f"agrees in {share_in_words(card.agreement)} of {card.agreement.n:,} questions; accepts {accepts}, "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -14,7 +15,7 @@ from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.contract import BoundedResult
 from onebit.records import Closing, Population, RunStatus, Setting
 from onebit.report import words
-from onebit.report.record import Entry, Point, Price, Report
+from onebit.report.record import Entry, Point, Price, Report, Span
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +52,7 @@ class Candidates:
     def leaderboard(self, result: CertifiedResult) -> tuple[Entry, ...]:
         """The chosen one, then other survivors by how far they may be ahead, then those shown not to be the best."""
         bound = dict(zip(result.survivors, result.ahead_at_most, strict=True))
+        found = None if result.measure is None else result.measure()
 
         def accuracy(rows: tuple[int, ...]) -> float | None:
             return None if self.accuracy is None else float(self.accuracy[rows[0]])
@@ -60,9 +62,24 @@ class Candidates:
             return rows[0] not in result.names, is_out, bound.get(rows[0], 0.0), -(accuracy(rows) or 0.0)
 
         return tuple(
-            Entry(tuple(self.models[h] for h in rows), bound.get(rows[0]), accuracy(rows))
+            Entry(
+                tuple(self.models[h] for h in rows),
+                bound.get(rows[0]),
+                accuracy(rows),
+                None if found is None else _span(*found.shares.at(rows[0])),
+                None if found is None else _span(*found.ahead.at(rows[0])),
+            )
             for rows in sorted(self.groups, key=order)
         )
+
+    def alike(self, model: int | None) -> tuple[str, ...]:
+        """The names of all that predict as a model does."""
+        return tuple(self.models[h] for rows in self.groups if model in rows for h in rows)
+
+
+def _span(estimate: float, low: float, high: float) -> Span:
+    """An interval to six digits: what is told is what is recomputed."""
+    return Span(None if math.isnan(estimate) else round(estimate, 6), round(low, 6), round(high, 6))
 
 
 def make_report(
@@ -111,7 +128,28 @@ def make_report(
         leaderboard=candidates.leaderboard(certified) if certified else (),
         prices=prices,
     )
+    if certified is not None:
+        report = _with_intervals(report, candidates, certified)
     return _suspended(report) if result.status is RunStatus.SUSPENDED else report
+
+
+def _with_intervals(report: Report, candidates: Candidates, result: CertifiedResult) -> Report:
+    """The report with what the intervals are about, and how far the run is from its end."""
+    if result.measure is None or result.approach is None:
+        return report
+    found, approach = result.measure(), result.approach()
+    # A study may have closed an epoch since the result was read.
+    course = tuple(
+        point if i >= len(approach.evidence) else replace(point, evidence=round(approach.evidence[i], 6))
+        for i, point in enumerate(report.course)
+    )
+    return replace(
+        report,
+        course=course,
+        all_count=found.all_count,
+        n_counted=found.n_counted,
+        closest=candidates.alike(approach.closest),
+    )
 
 
 def _suspended(report: Report) -> Report:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from onebit.report.charts import eps_chart, survivors_chart
+from onebit.report.charts import evidence_chart
 from onebit.report.record import Report
 from onebit.report.writing import writer
 
@@ -12,7 +12,7 @@ from onebit.report.writing import writer
 def as_notebook(report: Report) -> str:
     """The view of a notebook: part of a page."""
     template = writer().get_template("notebook.html")
-    return template.render(report=report, charts=(eps_chart(report), survivors_chart(report)))
+    return template.render(report=report, chart=evidence_chart(report))
 
 
 def as_html(report: Report, study: str | None = None) -> str:
@@ -21,6 +21,6 @@ def as_html(report: Report, study: str | None = None) -> str:
     return template.render(
         report=report,
         study=study,
-        charts=(eps_chart(report), survivors_chart(report)),
+        chart=evidence_chart(report),
         command="onebit verify DIR" if study is None else f"onebit study verify {shlex.quote(study)}",
     )

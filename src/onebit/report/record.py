@@ -16,11 +16,25 @@ Outcome = Literal["certified", "budget", "suspended"]
 
 @dataclass(frozen=True)
 class Point:
-    """How far the run was after so many answers."""
+    """How far the run was after so many answers.
+
+    ``evidence`` is that about the rival of the chosen model which is the furthest from being ruled out, as a share of
+    what ends the run; None where it is not known.
+    """
 
     answers: int
     survivors: int
     certified_eps: float
+    evidence: float | None = None
+
+
+@dataclass(frozen=True)
+class Span:
+    """An interval, and an ``estimate`` within it, None where nothing is known yet."""
+
+    estimate: float | None
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -28,12 +42,15 @@ class Entry:
     """A line of the leaderboard: models that predict the same on every item share one.
 
     If it is the best, it is ahead of the chosen one by at most ``ahead_at_most``; None: it is shown not to be the best.
-    ``accuracy`` is known only where the truth is.
+    ``accuracy`` is known only where the truth is. ``accepted`` is how often raters accept what it says, on the items
+    that the report counts for this; ``difference`` is by how much more often than the chosen one, on all items.
     """
 
     names: tuple[str, ...]
     ahead_at_most: float | None
     accuracy: float | None = None
+    accepted: Span | None = None
+    difference: Span | None = None
 
 
 @dataclass(frozen=True)
@@ -47,6 +64,20 @@ class Price:
 
 
 @dataclass(frozen=True)
+class Mistake:
+    """An output of an item that raters denied: which ``models`` gave it, and what they ``accepted`` instead, if asked.
+
+    ``shown`` is what raters saw of the item.
+    """
+
+    models: tuple[str, ...]
+    item: str
+    shown: dict[str, str]
+    output: str
+    accepted: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class Report:
     """A selection and its outcome.
 
@@ -56,6 +87,10 @@ class Report:
     follow-up, one more label was asked in ``n_checks`` rounds to test what the protocol assumes, and ``n_contradicted``
     of these contradicted it. The log that all of this is from had ``n_events`` events, for which ``log_digest`` stands;
     both are None where there is no log. ``judge`` is the report card of its judge, if it has one.
+
+    How often models are ``accepted`` is counted on the ``n_counted`` items of a pool on which they differ, or on all
+    items if ``all_count``. ``closest`` predict alike, and are the furthest from being ruled out. ``mistakes`` are
+    examples.
     """
 
     setting: Setting
@@ -86,6 +121,10 @@ class Report:
     n_events: int | None = None
     log_digest: str | None = None
     judge: JudgeCard | None = None
+    all_count: bool = False
+    n_counted: int | None = None
+    closest: tuple[str, ...] = ()
+    mistakes: tuple[Mistake, ...] = ()
 
 
 def as_json(report: Report) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from onebit import promise
-from onebit.report.record import Report
+from onebit.report.record import Report, Span
 
 
 def points(eps: float) -> str:
@@ -104,6 +104,86 @@ def confidence(report: Report) -> str:
         "lists under “What was assumed” holds, the method makes a wrong statement in "
         f"{at_most(report.setting.delta)} runs, whatever the models and the items are."
     )
+
+
+STAYS_MADE = "What was once shown stays shown, whenever you stop."
+
+
+def safe_to_stop(report: Report) -> str:
+    """Whether the aim is shown, in a word or two."""
+    return "safe to stop" if report.status == "certified" else "not yet"
+
+
+def percent(share: float) -> str:
+    """
+    >>> percent(0.6449)
+    '64%'
+    """
+    return f"{100 * share:.0f}%"
+
+
+def span(found: Span) -> str:
+    """An interval in percent, rounded outwards so that it stays true, with the estimate before it.
+
+    >>> span(Span(0.644, 0.551, 0.72))
+    '64% (55% to 72%)'
+    """
+    told = f"{math.floor(100 * found.low + 1e-6)}% to {math.ceil(100 * found.high - 1e-6)}%"
+    return told if found.estimate is None else f"{percent(found.estimate)} ({told})"
+
+
+def difference(found: Span) -> str:
+    """The same in percentage points, with signs.
+
+    >>> difference(Span(-0.021, -0.05, 0.0101))
+    '-2.1 (-5 to +1.1)'
+    """
+    ends = math.floor(1000 * found.low + 1e-6) / 10, math.ceil(1000 * found.high - 1e-6) / 10
+    told = " to ".join(f"{end:+g}" if end else "0" for end in ends)
+    return told if found.estimate is None else f"{100 * found.estimate:+.1f} ({told})"
+
+
+def praised(report: Report) -> str:
+    """What a model is on an item on which it scores; with error rates, what is counted is what raters say."""
+    raters_err = report.setting.f_no + report.setting.f_yes > 0
+    return "right" if promise.is_about_accuracy(report.setting, report.simulated) and not raters_err else "accepted"
+
+
+def counted_on(report: Report) -> str:
+    """The items on which it is counted how often models are accepted."""
+    if report.all_count:
+        return "all items"
+    which = "items on which models differ"
+    return which if report.n_counted is None else f"the {report.n_counted:,} {which}"
+
+
+def about_intervals(report: Report) -> list[str]:
+    """What the intervals of the leaderboard are about, and how surely they hold."""
+    is_right = praised(report) == "right"
+    how = "the model is right" if is_right else "raters accept what the model says"
+    told = [f"“{praised(report).capitalize()}”: of {counted_on(report)}, the share where {how}."]
+    if not report.all_count:
+        told.append("Where all models say the same nobody was asked, so how often they are right there is not known.")
+    told.append("The difference to the chosen model is in percentage points of all items; below 0 the model is behind.")
+    if report.setting.f_no + report.setting.f_yes > 0:
+        told.append("Both count what raters say, errors included: they are rates of yes, not of being right.")
+    sure = 1 - report.setting.delta
+    told.append(
+        f"With probability {sure:.4g} all of these intervals hold together, whenever one looks. This is a statement of "
+        "its own, beside the certificate."
+    )
+    return told
+
+
+def about_evidence(report: Report) -> str:
+    """What the chart shows."""
+    told = (
+        f"The run ends when no model can be ahead of the leading one by more than {fraction(report.setting.eps)}. The "
+        "line is the evidence for that about the model of which least is known, in percent of what is needed."
+    )
+    if not report.closest or report.status == "certified":
+        return told
+    return f"{told} Now this is {' = '.join(report.closest)}."
 
 
 def against_the_aim(report: Report) -> str:

@@ -26,5 +26,6 @@ def writer(*folders: Path) -> Environment:
     )
     environment.globals |= {"version": __version__, "promise": promise, "words": words}
     environment.filters |= {"count": "{:,}".format, "fraction": words.fraction, "duration": words.duration}
+    environment.filters |= {"span": words.span, "difference": words.difference}
     environment.filters |= {"share": judge_card.share_in_words, "judge_words": judge_card.in_words}
     return environment

@@ -20,7 +20,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
 from onebit.errors import InvalidInputError, OnebitError
 
 #: The version of the tables that this onebit reads and writes; older stores are brought to it when they are opened.
-VERSION = "2"
+VERSION = "3"
 #: How long one process waits for another to finish its write, in seconds.
 PATIENCE = 30
 #: How soon a PostgreSQL server that went away without a word is given up: seconds to connect, seconds between signs of

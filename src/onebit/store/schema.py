@@ -51,6 +51,14 @@ links = Table(
     Column("revoked_at", Text),
 )
 
+#: A study that stands here is put away: lists leave it out unless asked for all.
+archives = Table(
+    "archives",
+    metadata,
+    Column("study_id", Integer, ForeignKey("studies.id", ondelete="CASCADE"), primary_key=True),
+    Column("since", Text, nullable=False),
+)
+
 #: A study that is listed here gives out no questions where it is served.
 pauses = Table(
     "pauses",

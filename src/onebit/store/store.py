@@ -43,15 +43,16 @@ class Entry:
     created_at: str
     about: dict[str, Any]
     n_events: int
+    archived: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Log:
-    """The events of a study, where they end, and when the last was written."""
+    """The events of a study, where they end, and when each was written."""
 
     events: list[Event]
     head: Head
-    last_at: str
+    written_at: list[str]
 
 
 class Store:
@@ -156,7 +157,7 @@ class Store:
             begins = self._begins(connection, study_id)
         if acknowledged is not None:
             acknowledged.check(begins, unchain.head)
-        return Log([event for *_, event in rows], unchain.head, rows[-1][1] if rows else "")
+        return Log([event for *_, event in rows], unchain.head, [at for _, at, _ in rows])
 
     def digests(self, study_id: int) -> list[str]:
         """The digest of the log after each of its events."""
@@ -270,7 +271,10 @@ class Store:
         counted = connection.execute(select(table.c.study_id, func.count()).group_by(table.c.study_id)).all()
         counts: dict[int, int] = {row[0]: row[1] for row in counted}
         rows = connection.execute(select(schema.studies).order_by(schema.studies.c.id)).all()
-        return [Entry(row.id, row.name, row.created_at, _about(row), counts.get(row.id, 0)) for row in rows]
+        away = set(connection.execute(select(schema.archives.c.study_id)).scalars())
+        return [
+            Entry(row.id, row.name, row.created_at, _about(row), counts.get(row.id, 0), row.id in away) for row in rows
+        ]
 
     @staticmethod
     def _begins(connection: Connection, study_id: int) -> str:

@@ -32,11 +32,11 @@ class About:
     """Everything about a study that does not enter its certificate.
 
     ``lease_seconds`` is how long a question is kept for the rater who was given it. ``gold_share`` of what a rater is
-    given are planted questions, ``repeat_share`` are some that the rater answered before. ``image`` names the column
-    that holds a path below ``image_root``, ``reference`` that of a right answer. A classifier learns from ``columns``,
-    as texts if ``is_text``. Where outputs are free texts the study ``is_open``, has no ``labels`` here, and keeps the
-    texts beside its items; ``one_at_a_time``: raters see one output of an item at a time. ``markdown``: what raters
-    read is Markdown.
+    given are planted questions, ``repeat_share`` are some that the rater answered before. ``media`` names the column
+    that holds paths below ``media_root`` or addresses at ``media_hosts``, ``reference`` that of a right answer. A
+    classifier learns from ``columns``, as texts if ``is_text``. Where outputs are free texts the study ``is_open``, has
+    no ``labels`` here, and keeps the texts beside its items; ``one_at_a_time``: raters see one output of an item at a
+    time. ``markdown``: what raters read is Markdown.
     """
 
     models: tuple[str, ...]
@@ -46,8 +46,9 @@ class About:
     gold: tuple[Gold, ...] = ()
     gold_share: float = 0.0
     repeat_share: float = 0.0
-    image: str | None = None
-    image_root: str | None = None
+    media: str | None = None
+    media_root: str | None = None
+    media_hosts: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     is_text: bool = False
     is_open: bool = False
@@ -70,6 +71,7 @@ def about_from_json(data: dict[str, Any]) -> About:
     lists = {
         "models": tuple(data["models"]),
         "columns": tuple(data.get("columns", ())),
+        "media_hosts": tuple(data.get("media_hosts", ())),
         "labels": tuple(Label(**label) for label in data["labels"]),
         "gold": tuple(Gold(gold["item"], tuple(gold["labels"])) for gold in data.get("gold", ())),
     }

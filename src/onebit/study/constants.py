@@ -14,6 +14,9 @@ APART = 10
 #: Probability with which each interval about a rater holds. Origin: the usual one.
 CONFIDENCE = 0.95
 
+#: Seconds between two answers of a rater from which on it was a pause. Origin: a round number; texts take a while.
+LONGEST_ANSWER = 300.0
+
 # -- plans of a table (cli/table_plan.py, selecting.py)
 
 #: The eps that are planned for unless others are given. Origin: round numbers, from coarse to the default.
@@ -26,11 +29,24 @@ BANDS = 5
 #: Questions whose scores are looked up at a time. Origin: a round number, for memory.
 JUDGED_AT_A_TIME = 4096
 
+# -- reports (kinds/selection/mistakes.py, kinds/training/words.py)
+
+#: Examples of what models got wrong: of so many models, so many each, and in all. Origin: what fits on a page or two.
+MODELS_WITH_MISTAKES, MISTAKES_EACH, MOST_MISTAKES = 5, 3, 12
+#: An accuracy interval that is wider than this is not told as a result. Origin: a round number.
+TOO_WIDE = 0.5
+
 # -- who is there (desk.py)
 
 #: Seconds since a rater last asked for questions in which the rater counts as present. Origin: a round number, longer
 #: than most answers take.
 PRESENT_FOR = 60.0
+
+# -- rehearsals (rehearsal.py)
+
+#: Models and items of the table, and answers, that a rehearsal has. Origin: round numbers; with them everything is used
+#: once, and a rehearsal in which nothing has to be compiled takes a fraction of a second.
+REHEARSED_MODELS, REHEARSED_ITEMS, REHEARSED_ANSWERS = 20, 120, 200
 
 # -- what is stored (items.py, kinds/training/snapshots.py)
 
@@ -62,26 +78,36 @@ MOST_COMPARED = 3_000_000
 #: Predictions above which nothing is compared. Origin: a round number, for time.
 MOST_TO_SIMULATE = 50_000_000
 
-# -- what a selection will cost (rehearsal.py, making.py)
+# -- what a selection will cost (imagining.py, rehearsal.py, forecast.py)
 
-#: Models are trusted that agree most with the vote: this share of them, and at least so many. Origin: round numbers.
-TRUSTED_SHARE, MIN_TRUSTED = 0.2, 5
-#: The share of items on which the leader of an imagined truth is right because it leads; one for each rehearsal.
-#: Origin: chosen after looking at the tables of ``benchmarks/forecast.py``, so its ratios may be better than those of
-#: a new table.
-LEADS = (0.0, 0.1, 0.2, 0.3, 0.4)
+#: Models are trusted that agree most with the vote: this share of them, at least and at most so many. Origin: round
+#: numbers, set with a look at the tables of ``benchmarks/forecast.py``.
+TRUSTED_SHARE, MIN_TRUSTED, MOST_TRUSTED = 0.2, 5, 20
+#: The size of the juries of an imagined truth, and the share of items on which the model with the lead is right because
+#: it leads; one truth for each rehearsal, the most likely first. Origin: round numbers, set with a look at the tables
+#: of ``benchmarks/forecast.py``.
+IMAGINED = ((3, 0.05), (3, 0.1), (3, 0.0), (3, 0.2))
 #: By how much each model is accepted less often than the one before, in the rehearsals of a panel; how often the first
 #: is; and the share of items on which all are accepted or none. Origin: the gaps are round numbers. On Natural
 #: Questions as judged by people for EVOUNA, five models are accepted on .56 to .68 of the items, and two of them differ
 #: on a quarter.
-TEXT_GAPS, ACCEPTED, SHARED = (0.0, 0.01, 0.02, 0.03, 0.05), 0.65, 0.5
+TEXT_GAPS, ACCEPTED, SHARED = (0.02, 0.01, 0.03, 0.0, 0.05), 0.65, 0.5
+#: What the least, the median and the largest of the rehearsals are multiplied by for the three figures of a forecast,
+#: before the first answer and on the way. Origin: ``benchmarks/forecast.py``, on four tables and half of each.
+SPREAD_BEFORE, SPREAD_ON_THE_WAY = (0.54, 1.0, 1.84), (0.45, 1.0, 2.2)
+#: Of what a rehearsal took, this share is left at least: who has not certified eps needs more answers. Origin: about
+#: what an epoch asks for.
+LEAST_LEFT = 0.03
+#: How often one of several raters is taken to dissent from what most say. Origin: a round number.
+DISSENT = 0.1
 #: Answers after which a rehearsal is given up. Origin: a round number, for time.
 MOST_REHEARSED = 200_000
 #: What a plan is rehearsed with, so that the same choice gives the same plan.
 PLAN_SEED = 0
-#: Seconds that each rehearsal of a plan may take; what it has asked by then is less than will be needed. Origin: what
-#: somebody waits for on a page.
-PATIENCE = 3.0
+#: Seconds that all rehearsals of a plan may take together. Origin: what somebody waits for on a page.
+PATIENCE = 15.0
+#: Seconds for the rehearsals of one other way to ask, in a report. Origin: a round number.
+PRICE_SECONDS = 10.0
 
 # -- simulated raters (study.py, making.py)
 

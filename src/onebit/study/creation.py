@@ -9,14 +9,15 @@ from typing import Any, TypeVar
 
 from msgspec import structs
 
-from onebit.errors import OptionError
+from onebit.errors import InvalidInputError, OptionError
 from onebit.log.events import Created, Event
 from onebit.records import SelectionSpec, StudySpec, TrainingSpec
 from onebit.store.blocks import Block
 from onebit.store.store import Entry, Store
 from onebit.study.about import About, about_to_json, check_gold, described, gold_of
-from onebit.study.items import Shows, check_images
+from onebit.study.items import Shows
 from onebit.study.kinds import making
+from onebit.study.media import check_hosts, check_media
 from onebit.study.seal import Seal, about_digest
 from onebit.study.seeds import check_new_seed
 from onebit.tables.data import Data
@@ -107,11 +108,22 @@ def about_of(spec: StudySpec, shows: Shows, labels: tuple[str, ...], **more: Any
         gold=gold_of(spec.gold),
         gold_share=spec.planted_share,
         repeat_share=spec.repeat_share,
-        image=spec.image,
-        image_root=None if spec.image_root is None else str(Path(spec.image_root).resolve()),
+        media=spec.media,
+        media_root=None if spec.media_root is None else str(Path(spec.media_root).resolve()),
+        media_hosts=spec.media_hosts,
         markdown=spec.markdown,
         **more,
     )
     check_gold(about, shows.n_items, len(labels))
-    check_images(shows, about)
+    _check_media(shows, about)
     return about
+
+
+def _check_media(shows: Shows, about: About) -> None:
+    if about.media is None:
+        return
+    if about.media not in shows.shown(0):
+        raise InvalidInputError(f"there is no column {about.media!r} among those shown; name it with show")
+    check_hosts(about.media_hosts)
+    rows = range(shows.n_items)
+    check_media([shows.shown(row)[about.media] for row in rows], [shows.item_id(row) for row in rows], about)

@@ -7,19 +7,18 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path, PurePosixPath
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.errors import InvalidInputError
 from onebit.log.events import TableFacts
 from onebit.store.blocks import ITEMS, JUDGE, OUTPUTS, PREDICTIONS, TRUTH, VERDICTS, Block
 from onebit.store.database import StoreError
 from onebit.store.store import Store
 from onebit.study.about import About, Label
 from onebit.study.constants import AT_HAND, PER_BLOCK
+from onebit.study.media import Media, media_of
 from onebit.tables.record import ModelTable, digest_of, narrow
 
 #: Right labels, and the scores of a judge, as they are stored.
@@ -28,11 +27,11 @@ STORED_TRUTH, STORED_SCORE = np.dtype("<i4"), np.dtype("<f4")
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """What a rater is shown: the item's own name, some columns, perhaps an image."""
+    """What a rater is shown: the item's own name, some columns, perhaps a picture, sound or video."""
 
     id: str
     shown: dict[str, str]
-    image: Path | None = None
+    media: Media | None = None
 
 
 class Shows(Protocol):
@@ -170,40 +169,14 @@ class Items:
 
     def __getitem__(self, row: int) -> Item:
         id, shown = self._block(row // PER_BLOCK)[row % PER_BLOCK]
-        image = self._about.image
-        return Item(id, shown, image_path(self._about, shown[image]) if image is not None else None)
+        column = self._about.media
+        return Item(id, shown, media_of(self._about, shown[column]) if column is not None else None)
 
     def label(self, number: int) -> Label:
         """A label as raters see it; a free text has no description."""
         if self._about.is_open:
             return Label(self._texts(number // PER_BLOCK)[number % PER_BLOCK])
         return self._about.labels[number]
-
-
-def image_path(about: About, path: str) -> Path:
-    """The file of an image; InvalidInputError if it is not below the root that was declared."""
-    pure = PurePosixPath(path)
-    root = Path(str(about.image_root)).resolve()
-    whole = (root / pure).resolve()
-    if not path or pure.is_absolute() or not whole.is_relative_to(root):
-        raise InvalidInputError(f"the image path {path!r} does not lead below {root}; give paths relative to it")
-    return whole
-
-
-def check_images(table: Shows, about: About) -> None:
-    """Before anything is written: every image is below the root, and there."""
-    if about.image is None:
-        return
-    if about.image not in table.shown(0):
-        raise InvalidInputError(f"there is no column {about.image!r} among those shown; name it with show")
-    for item in range(table.n_items):
-        try:
-            missing = not image_path(about, table.shown(item)[about.image]).is_file()
-        except InvalidInputError as error:
-            raise InvalidInputError(f"item {table.item_id(item)} (row {item + 1}): {error}") from None
-        if missing:
-            path = table.shown(item)[about.image]
-            raise InvalidInputError(f"item {table.item_id(item)} (row {item + 1}): the image {path!r} is not there")
 
 
 def _stored_type(n_labels: int) -> np.dtype[Any]:

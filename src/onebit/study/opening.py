@@ -15,11 +15,13 @@ from onebit.records import SelectionSpec, TrainingSpec
 from onebit.store.store import Entry, Log, Store
 from onebit.study.about import about_from_json
 from onebit.study.creation import NewStudy, Progress, prepare, spec_at_hand
-from onebit.study.kinds import Kind, open_kind
+from onebit.study.kinds import Kind, making, open_kind
 from onebit.study.seal import check_about, check_shown
 from onebit.study.study import Study
 from onebit.tables.data import Data, data_of
+from onebit.tables.frames import has_columns
 from onebit.tables.judge import judge_of
+from onebit.tables.opening import paths_of
 from onebit.tables.record import ModelTable, make_table, narrow
 
 #: Where studies are kept if nobody says.
@@ -32,32 +34,40 @@ def storage_url(storage: str | None) -> str:
 
 
 def create_study(
-    table: ModelTable | ArrayLike,
+    table: Any,
     name: str,
     *,
-    judge: ArrayLike | None = None,
+    judge: ArrayLike | str | None = None,
     storage: str | None = None,
     progress: Progress | None = None,
     **options: Any,
 ) -> Study:
     """Make a study of which of N models is the best, and open it.
 
-    ``table`` is what ``onebit.tables.read_table`` gives, or predictions (N, n) of labels 0 to K - 1, negative where a
-    model abstains. The options are those of ``onebit.records.SelectionSpec``: ``eps``, ``delta``, ``protocol``,
+    ``table`` is a data frame (pandas, polars, Arrow), a dict of columns, the path of a file, several paths of logs, or
+    what ``onebit.tables.read_table`` gives; or predictions (N, n) of labels 0 to K - 1, negative where a model
+    abstains. The options are those of ``onebit.records.SelectionSpec``: ``eps``, ``delta``, ``protocol``,
     ``budget``, ``f_no``, ``f_yes``, ``overlap``, ``instructions``, ``descriptions`` and so on. ``gold`` says for some
     rows of the table which label is right, or which labels are; ``gold_share`` of the questions are about those,
     ``repeat_share`` are repeated, and neither enters the estimate. Everything is checked before anything is written.
 
     ``judge`` is what an automatic judge says, to save answers: scores (N, n) from 0 to 1 of what each model says, NaN
-    where there is none, or the label (n,) that it gives to each item, negative for none. It touches no promise.
+    where there is none, or the label (n,) that it gives to each item, negative for none; or the name of its columns. It
+    touches no promise.
 
     ``study.ask(rater)`` gives a question, ``study.tell(question, answer)`` takes its answer, ``study.result`` says what
     is known; ``load_study`` opens it again.
     """
-    models = table if isinstance(table, ModelTable) else _table_of(table)
+    if isinstance(judge, str):
+        options["judge"], judge = judge, None
+    if paths_of(table) is not None or has_columns(table):
+        models, spec = making(SelectionSpec.kind).read(SelectionSpec(**options), table)
+    else:
+        models = table if isinstance(table, ModelTable) else _table_of(table)
+        spec = spec_at_hand(SelectionSpec, options)
     if judge is not None:
         models = replace(models, judge=judge_of(models.predictions, judge))
-    return open_new(prepare(spec_at_hand(SelectionSpec, options), models), name, storage, progress)
+    return open_new(prepare(spec, models), name, storage, progress)
 
 
 def create_learning_study(

@@ -94,8 +94,8 @@ def _write(connection: Connection, found: _Found) -> None:
 
 
 def _write_access(connection: Connection, sources: Sequence[Salvage], numbers: set[int]) -> None:
-    """Links and pauses of what is kept: a link of the backup alone may have been made by a study that is gone."""
-    for table in (schema.links, schema.pauses):
+    """Links, pauses and archives of what is kept: a link of the backup alone may be that of a study that is gone."""
+    for table in (schema.links, schema.pauses, schema.archives):
         for row in sources[0].rows(table.name):
             if row["study_id"] is None or row["study_id"] in numbers:
                 connection.execute(insert(table), row)

@@ -23,7 +23,7 @@ def columns_as_texts(spec: StudySpec, has_columns: bool, show: tuple[str, ...] =
     # The right labels of a file without columns are an array of their own, which is not read.
     truth = spec.truth if has_columns else None
     gold = spec.gold if isinstance(spec.gold, str) else None
-    names = (*(spec.show or show), spec.image, truth, gold)
+    names = (*(spec.show or show), spec.media, truth, gold)
     return tuple(dict.fromkeys(name for name in names if name is not None))
 
 

@@ -25,8 +25,6 @@ from onebit.log.events import (
     CheckUndone,
     Disputed,
     Event,
-    Finished,
-    Offered,
     Undone,
     Unvoted,
     Voted,
@@ -42,8 +40,8 @@ from onebit.store.commit import GroupCommit
 from onebit.store.database import NotWrittenError
 from onebit.store.locks import Lock
 from onebit.store.store import Entry, Log, Store
-from onebit.study.checks import Checks
-from onebit.study.constants import AT_A_TIME
+from onebit.study.constants import AT_A_TIME, PATIENCE
+from onebit.study.dealing import Dealer
 from onebit.study.desk import Desk, NotYoursError, check_rater
 from onebit.study.items import Item, Items
 from onebit.study.kinds import Kind
@@ -99,7 +97,7 @@ class Study:
         self.items: Items = Items(store, entry.id, self.about)
         #: What is durable, for whoever watches.
         self.view = View(entry.created_at, kind.needs_verdicts)
-        self.view.take(log.events, log.head, log.last_at)
+        self.view.take(log.events, log.head, log.written_at)
         self._store, self._entry, self._clock = store, entry, clock
         self._lock, self._writer_lock = threading.RLock(), lock
         self._recorder = replay(log.events, kind.learner)
@@ -108,7 +106,7 @@ class Study:
         self._quality = Quality(self._course)
         for event in log.events:
             self._quality.take(event)
-        self._checks = Checks(kind)
+        self._dealer = Dealer(kind, self._recorder, self._desk)
         self._commit = GroupCommit(
             lambda first, texts: store.append(entry.id, first, texts), log.head, publish=self.view.take
         )
@@ -130,7 +128,7 @@ class Study:
     def _ask(self, rater: str | None, n: int) -> tuple[Offer, ...] | Status:
         check_rater(rater, self._tells_raters_apart)
         with self._step():
-            dealt = self._deal(rater, n)
+            dealt = self._dealer.deal(rater, n, self._clock())
         return dealt if isinstance(dealt, Status) else tuple(self._offer(number, rater) for number in dealt[:n])
 
     def tell(
@@ -191,7 +189,7 @@ class Study:
         """Let a function answer until nothing is left to ask; so many answers at a time become durable together."""
         while True:
             with self._step():
-                dealt = self._deal(None, at_a_time)
+                dealt = self._dealer.deal(None, at_a_time, self._clock())
                 if isinstance(dealt, Status):
                     return
                 for number in dealt:
@@ -218,7 +216,7 @@ class Study:
 
     def report(self) -> Report:
         """The report of a selection, as it is now; InvalidInputError if the study is none."""
-        return self.kind.report(self.result, self.view.seen())
+        return self.kind.report(self.result, self.view, self.items)
 
     def write_model(self, path: str | Path) -> None:
         """Write the classifier, as it is now, to a new file; InvalidInputError if the study trains none."""
@@ -226,6 +224,11 @@ class Study:
         check_new("the file", file)
         classifier = self.kind.classifier(self.result)
         save_model(file, SavedModel(classifier, self.about.columns, self.about.is_text))
+
+    def look_ahead(self, seconds: float = PATIENCE, is_stopped: Callable[[], bool] | None = None) -> None:
+        """Make ready to tell how many answers are still needed; it takes so many seconds at most."""
+        if self.kind.can_foresee and not self.is_over:
+            self.kind.foresee(self.kind.look_ahead(seconds, is_stopped))
 
     @property
     def is_over(self) -> bool:
@@ -320,77 +323,6 @@ class Study:
     def _note(self, event: Event) -> None:
         self._recorder.take(event)
 
-    def _deal(self, rater: str | None, n: int) -> list[int] | Status:
-        """Up to n questions, leased to the rater; or why there is none."""
-        now = self._clock()
-        dealt = []
-        if rater is not None:
-            self._desk.see(rater, now)
-            dealt = self._desk.hand(rater)[:n]
-            n = min(n, max(1, len(dealt), self._fair_share(n, now)))
-        # What is held is leased anew first: a lease that has ended would make it free, and it would be dealt twice.
-        for number in dealt:
-            self._desk.lease(number, rater, now)
-        while len(dealt) < n:
-            more = self._more(rater, now, n - len(dealt))
-            if isinstance(more, Status):
-                if not dealt:
-                    return more
-                break
-            # At once, or they would be dealt again.
-            for number in more:
-                self._desk.lease(number, rater, now)
-            dealt += more
-        if rater is not None:
-            dealt += self._rest_of_item(rater, now)
-        # In this order the first stays the first of the hand.
-        for number in reversed(dealt):
-            self._desk.lease(number, rater, now)
-        return dealt
-
-    def _rest_of_item(self, rater: str, now: float) -> list[int]:
-        """The other outputs of the item that was begun: one rater judges all of them, by one standard."""
-        rest: list[int] = []
-        while self.kind.learner.continues_item:
-            more = self._new(rater, 1)
-            if isinstance(more, Status):
-                break
-            for number in more:
-                self._desk.lease(number, rater, now)
-            rest += more
-        return rest
-
-    def _fair_share(self, n: int, now: float) -> int:
-        """How many of ``n`` questions a rater may hold, so that the others have something to answer, too.
-
-        The learner hears, too, how many answer at once.
-        """
-        n_answering = self._desk.n_answering(now)
-        self.kind.learner.expect(n_answering)
-        n_ready = self.kind.learner.n_ready
-        return n if n_ready is None or n_answering == 1 else -(-n_ready // n_answering)
-
-    def _more(self, rater: str | None, now: float, n: int) -> list[int] | Status:
-        """What the rater does not hold: a free question, one that checks the rater, or up to n new ones."""
-        free = self._desk.next_free(rater, now)
-        if free is not None:
-            self._note(Offered(free, rater))
-            return [free]
-        return self._new(rater, n)
-
-    def _new(self, rater: str | None, n: int) -> list[int] | Status:
-        """A question that checks the rater, or up to n that nobody was given yet."""
-        check = self._checks.next(rater, self._course) if rater is not None else None
-        if check is not None:
-            self._note(check)
-            return [check.question_id]
-        # Before each question it is drawn anew whether a check comes first.
-        asked = self._recorder.ask(1 if self.about.has_checks else n, rater)
-        if isinstance(asked, Status):
-            self._finish_if_done(asked)
-            return asked
-        return [question.id for question in asked]
-
     def _offer(self, number: int, rater: str | None) -> Offer:
         given = self._course.given[number]
         item = given.item if isinstance(given, Checked) else self.kind.row(given.item)
@@ -441,12 +373,6 @@ class Study:
             read = self.kind.learner.read(closes=self._writer_lock is not None)
             self._recorder.note_epochs()
         return read
-
-    def _finish_if_done(self, status: Status) -> None:
-        if status is Status.DONE and self._course.finished is None:
-            result = self.kind.learner.result
-            self._recorder.note_epochs()
-            self._note(Finished(result.status, self.kind.summary(result)))
 
 
 def _yes_or_no(said: Given) -> Answer:

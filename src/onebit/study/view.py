@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from itertools import takewhile
+from itertools import repeat, takewhile
 
 from onebit.log.chain import Head
 from onebit.log.events import Answered, Asked, Closed, EpochBegan, Event, Finished, Planned, Undone, Unvoted, Voted
 from onebit.log.votes import Given
 from onebit.records import Answer, Closing
+from onebit.study.answer_book import AnswerBook
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,18 +76,23 @@ class View:
         self.n_epochs = 0
         self.finished: Finished | None = None
         self._head = Head()
+        #: All answers, to look at.
+        self.book = AnswerBook()
 
     @property
     def head(self) -> Head:
         """Where the durable log ends."""
         return self._head
 
-    def take(self, events: Iterable[Event], head: Head, written_at: str) -> None:
-        """Count events that are durable: the log ends at ``head`` with them, and they were written at this time."""
+    def take(self, events: Iterable[Event], head: Head, written_at: str | Sequence[str]) -> None:
+        """Count events that are durable: the log ends at ``head`` with them, and they were written then, or each so."""
         with self._lock:
-            for event in events:
+            times = repeat(written_at) if isinstance(written_at, str) else written_at
+            for event, at in zip(events, times, strict=False):
                 self._take(event)
-            self._head, self._last_at = head, written_at
+                self.book.take(event, at)
+                self._last_at = at
+            self._head = head
 
     def seen(self) -> Seen:
         """The study now."""
@@ -108,6 +114,12 @@ class View:
         ]
         items, labels, accepted = zip(*told, strict=True) if told else ((), (), ())
         return Verdicts(items, labels, accepted, self._guess)
+
+    def said(self) -> list[tuple[int, int | None, Given]]:
+        """Answers in force in the order asked: the number of the learner's item, the label asked about, the answer."""
+        with self._lock:
+            asked = self._asked.items()
+            return [(item, label, self.answers[number]) for number, (item, label) in asked if number in self.answers]
 
     def labels(self) -> dict[int, Counter[Given]]:
         """For each label that was asked about, how often each answer came."""

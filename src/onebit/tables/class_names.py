@@ -22,8 +22,10 @@ def with_class_names(where: str, batch: Any, labels: Collection[str]) -> Any:
     Where other columns of ``labels`` have whole numbers and no names, all stay numbers, so that they can be compared.
     """
     names = _names_of(batch.schema.metadata)
+    if not names:
+        return batch
     plain = [name for name in labels if name not in names and pa.types.is_integer(batch.schema.field(name).type)]
-    if not names or plain:
+    if plain:
         return batch
     columns = [
         _named(where, name, column, names[name]) if name in names else column

@@ -31,6 +31,12 @@ NUMBERS = kinds.is_integer, kinds.is_boolean, kinds.is_floating, kinds.is_null
 LONG = 60
 
 
+def is_no_label(kind: Any) -> bool:
+    """Whether values of an Arrow type are neither texts nor numbers, as dates are; categories are their values."""
+    kind = kind.value_type if kinds.is_dictionary(kind) else kind
+    return not any(test(kind) for test in TEXTS + NUMBERS)
+
+
 @dataclass(frozen=True)
 class Columns:
     """The named columns of a file; ``where`` is its name in messages.
@@ -175,7 +181,7 @@ class _Reader:
         """The numbers of the labels in a column; shape (rows,)."""
         is_encoded = kinds.is_dictionary(column.type)
         kind = column.type.value_type if is_encoded else column.type
-        if not any(test(kind) for test in TEXTS + NUMBERS):
+        if is_no_label(kind):
             advice = "labels are texts or whole numbers. Name the column with --show if it is not a model's"
             if kinds.is_list(kind):
                 advice = "labels are texts or whole numbers. Several right answers are for --protocol panel"

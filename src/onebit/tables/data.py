@@ -71,7 +71,7 @@ def read_data(path: str | Path, wanted: Wanted) -> Data:
     Raises InvalidInputError, which names row and column where there is one.
     """
     file = Path(path)
-    with recognised(file, "examples, one a row") as kind:
+    with recognised(file, "examples, one per row") as kind:
         if kind.has_columns:
             return _from_columns(kind.columns(file), wanted)
         from onebit.tables.npz_file import read_examples

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from onebit.errors import InvalidInputError
 from onebit.tables.class_names import with_class_names
-from onebit.tables.columns import Columns, listed
+from onebit.tables.columns import Columns, is_no_label, listed
 from onebit.tables.formats import Progress
 from onebit.tables.labels import as_text
 from onebit.tables.source import Source
@@ -26,8 +26,16 @@ ADVICE = "give a data frame (pandas, polars, Arrow), a dict of columns, or the p
 Slice = Callable[[int, int], dict[str, Any]]
 
 
+def has_columns(table: Any) -> bool:
+    """Whether a table has columns with names, and is no array."""
+    marks = ("iloc", "__arrow_c_stream__", "__arrow_c_array__", "column_names", "__dataframe__", "collect")
+    return isinstance(table, Mapping) or any(hasattr(table, mark) for mark in marks)
+
+
 def source_of(table: Any) -> Source:
     """The columns of a table at hand; InvalidInputError if it is none."""
+    if hasattr(table, "collect") and hasattr(table, "collect_schema"):
+        raise InvalidInputError(f"{WHERE} is of type {type(table).__name__}, which is still to be made; collect() it")
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         return _of_pandas(table)
     if hasattr(table, "__arrow_c_stream__") and hasattr(table, "slice"):
@@ -132,7 +140,7 @@ def _array(name: str, column: Any, is_label: bool, values: dict[str, Any]) -> An
         array = _known(pa.array(column, from_pandas=True))
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError):
         array = None
-    if array is not None and not pa.types.is_nested(array.type):
+    if array is not None and not pa.types.is_nested(array.type) and not (is_label and is_no_label(array.type)):
         if is_label and not pa.types.is_string(array.type):
             values.update((as_text(each) or "", each) for each in array.unique().to_pylist() if _is_text(each))
         return array

@@ -64,8 +64,6 @@ def widened(columns: Columns, long: Long) -> Source:
     show = tuple(name for name in shared if name.casefold() in SHOWN)
     target = next((name for name in shared if name.casefold() in TARGETS), None)
     others = tuple(name for name in shared if name not in (*show, target))
-    if others:
-        notes.append(f"raters do not see {listed(others)}, unless it is named as shown (--show)")
     return Source(
         _columns(columns.where, pa.table(wide), item),
         id=item,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 #: Whether two outputs are equal only if they are the same, or if they are up to case, spaces and punctuation.
 EXACT, NORMALISED = "exact", "normalised"
+SCORES_USED = "the scores are the judge: they may save answers, and touch no promise (--judge names another)"
 
 
 @dataclass(frozen=True)
@@ -145,7 +146,7 @@ def _read(source: Source, roles: Roles, labels: Sequence[str] | None, progress: 
         open_answers.check_names(models, columns.where)
     if roles.empty == "answer":
         table = _with_empty(table)
-    table = replace(table, reference=roles.reference, notes=source.notes)
+    table = replace(table, reference=roles.reference, notes=(*source.notes, *_not_seen(source, roles)))
     return _with_verdicts(table, read, roles, verdicts, columns)
 
 
@@ -202,6 +203,15 @@ def _check_two(columns: Columns, models: tuple[str, ...]) -> None:
         )
 
 
+def _not_seen(source: Source, roles: Roles) -> list[str]:
+    """What is known of the items and has no use."""
+    from onebit.tables.columns import listed
+
+    used = {roles.id, roles.truth, *roles.shown, *columns_of_judge(source.columns.names, roles.judge)}
+    left = [name for name in source.others if name not in used]
+    return [f"raters do not see {listed(left)}, unless it is named as shown (--show)"] if left else []
+
+
 def _equal(read: Values, roles: Roles, n_models: int, keys: tuple[str, ...]) -> open_answers.Codes:
     """What the models say, with one code for equal outputs of an item."""
     codes = read.codes[:n_models]
@@ -245,9 +255,10 @@ def _with_judge(table: ModelTable, source: Source, roles: Roles) -> ModelTable:
     if not source.scores:
         return table
     try:
-        return with_scores(table, source.columns, source.scores)
+        judged, told = with_scores(table, source.columns, source.scores), SCORES_USED
     except InvalidInputError as error:
-        return replace(table, notes=(*table.notes, f"the scores of the log are not used as a judge: {error}"))
+        judged, told = table, f"the scores are not used as a judge: {error}"
+    return replace(judged, notes=(*judged.notes, told))
 
 
 def _verdicts_in(columns: Columns, name: str, texts: list[str | None]) -> open_answers.Verdicts:

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from onebit.web import board, creating, owner_api, owner_links, pages, rater_api
+from onebit.web import answers, board, creating, owner_api, owner_links, pages, rater_api
 from onebit.web.access_log import AccessLog, LogFile
 from onebit.web.calls import Operation, endpoint
 from onebit.web.openapi import document
@@ -28,6 +28,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *owner_api.OPERATIONS,
     *owner_links.OPERATIONS,
     *creating.OPERATIONS,
+    *answers.OPERATIONS,
 )
 #: Names of this machine, under which a server may always be called.
 LOCAL = ("localhost", "127.0.0.1", "[::1]")
@@ -48,6 +49,7 @@ def make_app(
         # Studies are opened while the first pages are served already.
         threading.Thread(target=site.open_all, name="opening studies", daemon=True).start()
         threading.Thread(target=site.keep_locks, name="keeping locks", daemon=True).start()
+        threading.Thread(target=site.keep_forecasts, name="keeping forecasts", daemon=True).start()
         yield
         site.close()
 
@@ -58,6 +60,7 @@ def make_app(
         *board.ROUTES,
         *creating.ROUTES,
         *owner_links.ROUTES,
+        *answers.ROUTES,
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
     app = Starlette(
@@ -72,7 +75,7 @@ def make_app(
 
 def _typed(path: str) -> str:
     """Numbers in a path are numbers; anything else is no page of ours."""
-    return path.replace("{study}", "{study:int}").replace("{link}", "{link:int}")
+    return path.replace("{study}", "{study:int}").replace("{link}", "{link:int}").replace("{row}", "{row:int}")
 
 
 def _not_found(request: Request, error: Any) -> JSONResponse:

@@ -20,9 +20,14 @@ from onebit.web.site import Site
 def home(request: Request) -> Response:
     site = require_owner(request)
     entries = site.entries()
-    if len(entries) == 1:
-        return RedirectResponse(f"/studies/{entries[0].id}", 303)
-    return render("home.html", rows=[_row(site, entry) for entry in entries])
+    of_archive = request.query_params.get("archived") == "yes"
+    chosen = [entry for entry in entries if entry.archived == of_archive]
+    if len(entries) == 1 and len(chosen) == 1:
+        return RedirectResponse(f"/studies/{chosen[0].id}", 303)
+    n_archived = sum(entry.archived for entry in entries)
+    return render(
+        "home.html", rows=[_row(site, entry) for entry in chosen], of_archive=of_archive, n_archived=n_archived
+    )
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ def _row(site: Site, entry: Entry) -> StudyRow:
     if room is None:
         return StudyRow(entry, "opening", "")
     overview, n = room.overview(), len(room.study.view.answers)
-    paused = site.access.is_paused(entry.id) and not overview.is_over
+    paused = site.access.is_paused(entry.id) and not overview.is_over and not entry.archived
     answers = f"{n:,} answer{'' if n == 1 else 's'}"
     to_come = "" if overview.is_over else in_words("asking", n, overview.board.forecast)
     return StudyRow(entry, "paused" if paused else overview.board.badge, ", ".join(filter(None, (answers, to_come))))
@@ -69,6 +74,7 @@ def _shown(site: Site, room: Room) -> dict[str, Any]:
         "overview": overview,
         "board": board,
         "paused": paused,
+        "archived": site.entry(room.entry.id).archived,
         "badge": "paused" if paused and not overview.is_over else board.badge,
         "links": site.access.working(room.entry.id),
         "most_labels": MOST_LABELS,

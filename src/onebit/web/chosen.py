@@ -29,7 +29,7 @@ _UPLOADED = re.compile(rf"[0-9a-f]{{32}}({'|'.join(map(re.escape, ENDINGS))})")
 #: What the page makes.
 KINDS: dict[str, type[SelectionSpec | TrainingSpec]] = {spec.kind: spec for spec in (SelectionSpec, TrainingSpec)}
 #: Options that the page does not offer: for replay and comparison, and a folder, which has rules of its own here.
-_NOT_HERE = {"seed", "learner", "image_root"}
+_NOT_HERE = {"seed", "learner", "media_root"}
 #: Characters of a text, and entries of a list, that a request may have.
 _MOST_TEXT = {"instructions": 20_000, "descriptions": 2000, "labels": 1000}
 _MOST_ENTRIES = {"labels": 10_000}
@@ -65,7 +65,7 @@ def _choices() -> dict[str, Schema]:
     choices: dict[str, Schema] = {
         "kind": text(20, enum=list(KINDS), default="selection", description="what the study is for"),
         **SOURCE,
-        "image_folder": text(1000, description="the folder that images are below, itself below that of the server"),
+        "media_folder": text(1000, description="the folder that media are below, itself below that of the server"),
     }
     for kind in KINDS.values():
         for name, option in options(kind).items():
@@ -124,7 +124,7 @@ def _spec(folders: Folders, body: Mapping[str, Any]) -> SelectionSpec | Training
     kind = KINDS[called]
     known = options(kind)
     for name in body:
-        if name in CHOICES and name not in (*known, *SOURCE, "kind", "image_folder"):
+        if name in CHOICES and name not in (*known, *SOURCE, "kind", "media_folder"):
             raise OptionError(name, f"{name} is given, and a study of kind {called} has none; leave it out")
     if kind is SelectionSpec and "protocol" not in body:
         raise OptionError("protocol", "say how to ask: each way assumes something else, so none is chosen for you")
@@ -134,17 +134,17 @@ def _spec(folders: Folders, body: Mapping[str, Any]) -> SelectionSpec | Training
         for name, option in known.items()
         if name in body
     }
-    return kind(**given, image_root=_image_root(folders, body))
+    return kind(**given, media_root=_media_root(folders, body))
 
 
-def _image_root(folders: Folders, body: Mapping[str, Any]) -> str | None:
-    if "image" not in body:
+def _media_root(folders: Folders, body: Mapping[str, Any]) -> str | None:
+    if "media" not in body or ("media_hosts" in body and "media_folder" not in body):
         return None
-    with at_field("image_folder"):
-        folder = folders.below_folder(body.get("image_folder", "."))
+    with at_field("media_folder"):
+        folder = folders.below_folder(body.get("media_folder", "."))
     # Unlike Path.is_dir, it takes a name that is too long for one that is not there.
     if not os.path.isdir(folder):
-        raise OptionError("image_folder", f"there is no folder {body['image_folder'][:200]!r} on the server")
+        raise OptionError("media_folder", f"there is no folder {body['media_folder'][:200]!r} on the server")
     return str(folder)
 
 
@@ -164,7 +164,7 @@ def about_table(file: Path, source: str) -> Iterator[None]:
 
 def _check_columns(names: list[str], body: Mapping[str, Any]) -> None:
     """Every column that is named is there."""
-    named = ("id", "truth", "reference", "image", "gold", "model", "output")
+    named = ("id", "truth", "reference", "media", "gold", "model", "output")
     roles = [(role, body[role]) for role in named if role in body]
     roles += [(role, name) for role in ("show", "text") for name in body.get(role, ())]
     # A file of scores is for the command line: here a path is a table's or a folder's, and has its own rules.

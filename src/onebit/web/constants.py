@@ -51,10 +51,15 @@ LOOK_EVERY, ALIVE_EVERY = 1.0, 15.0
 #: Labels that the dashboard lists; the others are in the export.
 MOST_LABELS = 12
 
+#: Items on a page of answers, and raters that it lists. Origin: round numbers.
+ITEMS_PER_PAGE, MOST_RATERS_ASKED = 50, 200
+
 # -- studies that are open (site.py)
 
 #: Seconds between two looks whether the locks of the studies are still held.
 KEEP_EVERY = 1.0
+#: Seconds between two looks whether a study was opened that has no forecast yet.
+LOOK_AHEAD_EVERY = 1.0
 
 # -- connections (connections.py)
 

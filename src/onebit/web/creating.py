@@ -106,7 +106,7 @@ OPERATIONS = (
         "POST",
         "/api/v1/plan",
         "plan",
-        "How many answers a study is likely to take; that of models, by simulation on its table",
+        "How many answers a study is likely to take, low, middle and high; that of models, by rehearsal on its table",
         "owner",
         plan,
         fields(

@@ -10,7 +10,7 @@ from onebit.errors import InvalidInputError
 
 @dataclass(frozen=True, slots=True)
 class Folders:
-    """``folder`` is where tables and images may be read from; ``uploads`` is the server's own."""
+    """``folder`` is where tables and media may be read from; ``uploads`` is the server's own."""
 
     folder: Path
     uploads: Path

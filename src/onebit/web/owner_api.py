@@ -16,6 +16,7 @@ from starlette.responses import FileResponse, HTMLResponse, Response, StreamingR
 
 from onebit.errors import InvalidInputError
 from onebit.report import as_html
+from onebit.store.listing import archive as put_away
 from onebit.web.access import Link, UnknownLinkError
 from onebit.web.calls import Call, Operation
 from onebit.web.constants import ALIVE_EVERY, LOOK_EVERY, MOST_NAME, MOST_NUMBER
@@ -30,6 +31,7 @@ STUDY: Schema = fields(
         "name": {"type": "string"},
         "created_at": {"type": "string"},
         "paused": {"type": "boolean"},
+        "archived": {"type": "boolean"},
     }
 )
 LINK: Schema = fields(
@@ -66,6 +68,7 @@ def studies(call: Call) -> dict[str, Any]:
                 "name": entry.name,
                 "created_at": entry.created_at,
                 "paused": call.site.access.is_paused(entry.id),
+                "archived": entry.archived,
             }
             for entry in entries
         ]
@@ -163,6 +166,17 @@ def pause(call: Call) -> dict[str, Any]:
     return {"paused": call.body["paused"]}
 
 
+def rename(call: Call) -> dict[str, Any]:
+    call.site.rename(_number(call, "study"), call.body["name"])
+    return {"name": call.body["name"]}
+
+
+def archive(call: Call) -> dict[str, Any]:
+    entry = call.site.entry(_number(call, "study"))
+    put_away(call.site.store, entry.id, call.body["archived"])
+    return {"archived": call.body["archived"]}
+
+
 def delete(call: Call) -> dict[str, Any]:
     entry = call.site.entry(_number(call, "study"))
     if call.body["name"] != entry.name:
@@ -183,7 +197,7 @@ async def live(call: Call) -> Response:
             paused = await run_in_threadpool(_paused_or_ended, call, room.entry.id)
             if paused is None:
                 return
-            now = room.study.view.head.n_events, paused
+            now = room.study.view.head.n_events, paused, room.is_foreseen
             if now != seen:
                 seen, quiet = now, 0.0
                 yield f"data: {json.dumps({'events': now[0], 'paused': now[1]})}\n\n"
@@ -289,6 +303,27 @@ OPERATIONS = (
         pause,
         fields({"paused": {"type": "boolean"}}),
         body=fields({"paused": {"type": "boolean"}}),
+    ),
+    Operation(
+        "POST",
+        f"{_AT}/rename",
+        "rename",
+        "Give the study another name; its log does not change",
+        "owner",
+        rename,
+        fields({"name": {"type": "string"}}),
+        body=fields({"name": text(MOST_NAME)}),
+        errors=(409,),
+    ),
+    Operation(
+        "POST",
+        f"{_AT}/archive",
+        "archive",
+        "Put the study away, which pauses it, or list it again",
+        "owner",
+        archive,
+        fields({"archived": {"type": "boolean"}}),
+        body=fields({"archived": {"type": "boolean"}}),
     ),
     Operation(
         "POST",

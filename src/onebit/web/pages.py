@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mimetypes
 from collections.abc import Awaitable, Callable
 from datetime import datetime
 from pathlib import Path
@@ -19,7 +18,7 @@ from onebit.web.access import UnknownLinkError
 from onebit.web.calls import COOKIE, ForbiddenError, identify, status_of
 from onebit.web.constants import LINK_DAYS
 from onebit.web.languages import LANGUAGES, language_for
-from onebit.web.shield import POLICY_FOR_FILES
+from onebit.web.shield import POLICY_FOR_FILES, policy
 from onebit.web.site import NoSuchStudyError, Site
 
 templates = writer(Path(__file__).with_name("templates"))
@@ -70,7 +69,7 @@ def rater_page(request: Request) -> Response:
     # From the store, not from the study: that may take seconds to open, and the page should be there.
     about = entry.about
     language = language_for(request.headers.get("accept-language", ""), request.query_params.get("language"))
-    return render(
+    response = render(
         "rater.html",
         texts=language.texts,
         languages=[(code, each.texts["name"]) for code, each in LANGUAGES.items()],
@@ -81,22 +80,23 @@ def rater_page(request: Request) -> Response:
         # Where a browser keeps answers that are not sent yet. A study that has the number of a deleted one is another.
         who=f"{entry.id} {entry.created_at} {link.rater}",
     )
+    response.headers["Content-Security-Policy"] = policy(about.get("media_hosts", ()))
+    return response
 
 
-def image(request: Request) -> Response:
-    """The picture of an item, from below the folder that the study declares."""
+def media(request: Request) -> Response:
+    """The picture, sound or video of an item, from below the folder that the study declares; parts of it on request."""
     link, _ = identify(request, request.path_params["token"])
     if link.kind != "rater" or link.study_id is None:
         raise ForbiddenError("this is not a rater's link")
     study = site_of(request).room(link.study_id).study
     row = request.path_params["row"]
-    # A rater sees the pictures of the rater's own questions, and no others.
-    path = study.item(row).image if study.was_given(row, str(link.rater)) else None
-    kind = mimetypes.guess_type(path.name)[0] if path is not None else None
-    if path is None or kind is None or not kind.startswith("image/") or not path.is_file():
-        raise NoSuchStudyError("there is no picture here")
+    # A rater is given the files of the rater's own questions, and no others.
+    found = study.item(row).media if study.was_given(row, str(link.rater)) else None
+    if found is None or found.file is None or not found.file.is_file():
+        raise NoSuchStudyError("there is nothing to see or hear here")
     headers = {"Content-Security-Policy": POLICY_FOR_FILES, "Cache-Control": "private, max-age=3600"}
-    return FileResponse(path, media_type=kind, headers=headers)
+    return FileResponse(found.file, media_type=found.type, headers=headers)
 
 
 def come_in(request: Request) -> Response:
@@ -131,5 +131,5 @@ ROUTES = [
     Route("/static/common.css", common_style),
     Route("/o/{token}", page(come_in)),
     Route("/r/{token}", page(rater_page)),
-    Route("/r/{token}/image/{row:int}", page(image)),
+    Route("/r/{token}/media/{row:int}", page(media)),
 ]

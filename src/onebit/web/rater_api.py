@@ -7,6 +7,7 @@ from typing import Any
 from onebit.errors import AlreadyAnsweredError, InvalidInputError
 from onebit.records import Answer
 from onebit.study.about import Label
+from onebit.study.media import Media
 from onebit.study.study import Offer, Study, Undo
 from onebit.web.calls import Call, ForbiddenError, Operation
 from onebit.web.constants import LONG_LABEL, MOST_BODY, MOST_HELD
@@ -30,7 +31,16 @@ ITEM: Schema = fields(
     {
         "id": {"type": "string"},
         "columns": {"type": "array", "items": fields({"name": {"type": "string"}, **TEXT})},
-        "image": {"type": ["string", "null"], "description": "where its picture is on this server"},
+        "media": {
+            **fields(
+                {
+                    "form": {"type": "string", "enum": ["image", "audio", "video"]},
+                    "address": {"type": "string", "description": "on this server, or at a host that the owner named"},
+                }
+            ),
+            "type": ["object", "null"],
+            "description": "a picture, a sound or a video",
+        },
     }
 )
 QUESTION: Schema = fields(
@@ -106,16 +116,20 @@ def show(call_token: str, room: Room, offer: Offer) -> dict[str, Any]:
     study = room.study
     item, about = study.item(offer.item), study.about
     label = None if offer.label is None else study.items.label(offer.label)
-    shown = {name: text for name, text in item.shown.items() if name != about.image}
+    shown = {name: text for name, text in item.shown.items() if name != about.media}
     return {
         "question": offer.id,
         "item": {
             "id": item.id,
             "columns": [{"name": name, "text": text, "html": _html(study, text)} for name, text in shown.items()],
-            "image": None if item.image is None else f"/r/{call_token}/image/{offer.item}",
+            "media": None if item.media is None else _media(call_token, offer.item, item.media),
         },
         "label": None if label is None else _output(study, label),
     }
+
+
+def _media(token: str, row: int, media: Media) -> dict[str, str]:
+    return {"form": media.form, "address": media.address or f"/r/{token}/media/{row}"}
 
 
 def _output(study: Study, label: Label) -> dict[str, Any]:

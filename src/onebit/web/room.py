@@ -5,16 +5,19 @@ from __future__ import annotations
 import math
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from onebit.errors import OnebitError
 from onebit.records import Answer, Status
-from onebit.store.store import Entry
+from onebit.store.listing import rename
+from onebit.store.store import Entry, Store
+from onebit.study.rehearsal import Rehearsal
 from onebit.study.study import Offer, Receipt, Study, Undo
 from onebit.web.constants import AHEAD, MOST_TOGETHER, PLENTY, REFRESH, SCARCE, SHARE
 from onebit.web.languages import ENGLISH, LANGUAGES, Language
 from onebit.web.overview import Overview, Watcher
+from onebit.web.workroom import Workroom
 
 State = Literal["asking", "waiting", "paused", "done"]
 
@@ -33,6 +36,8 @@ class Room:
     def __init__(self, study: Study, entry: Entry) -> None:
         self.study, self.entry = study, entry
         self._watcher = Watcher(study)
+        self._rehearsal = Rehearsal(study.kind)
+        self._rehearsal.start()
         self._scarce_until = 0.0
         self._closings_when_scarce = 0
         #: The questions that each rater was given last and has not answered.
@@ -41,6 +46,9 @@ class Room:
         self._overview: Overview | None = None
         self._seen_closings = -1
         self._look_again_at = 0.0
+        self._has_looked_ahead = False
+        #: Whether there is a forecast.
+        self.is_foreseen = False
 
     def hand(self, rater: str, n: int, paused: bool, together: bool = False) -> Hand:
         """Up to ``n`` questions for a rater: those given before that still want an answer, then new ones.
@@ -116,6 +124,15 @@ class Room:
         finally:
             self._look_lock.release()
 
+    def look_ahead(self, workroom: Workroom) -> None:
+        """Make the forecasts possible, once, in a process of its own; the next overview has one."""
+        if self._has_looked_ahead or not self.study.kind.can_foresee or self.study.is_over:
+            return
+        self._has_looked_ahead = True
+        self.study.kind.foresee(workroom.do("look_ahead", {"study": self.entry.name}))
+        self._seen_closings = -1
+        self.is_foreseen = True
+
     def progress(self, state: State, rater: str, language: Language = LANGUAGES[ENGLISH]) -> dict[str, Any]:
         """How far the study is, for a rater: in words, and as numbers."""
         forecast = self._overview_of_late().board.forecast
@@ -128,10 +145,17 @@ class Room:
             "forecast": None if forecast is None else list(forecast),
         }
 
+    def rename(self, store: Store, name: str) -> None:
+        """Give the study another name, in the store and here."""
+        rename(store, self.entry.id, name)
+        self.entry = replace(self.entry, name=name)
+        self.study.name = self.study.kind.study = name
+
     def close(self) -> None:
         """Let go of the study, when nobody looks at it any more."""
         with self._look_lock:
             self._look_again_at = math.inf
+            self._rehearsal.stop()
             self.study.close()
 
 

@@ -9,15 +9,23 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-#: Scripts, styles and pictures come from this server and nothing else; nothing inline runs, nothing is evaluated.
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; "
-    "base-uri 'none'; frame-ancestors 'none'"
-)
-#: For the picture of an item and the report: they may be anything, so they run nothing at all.
+
+def policy(hosts: Iterable[str] = ()) -> str:
+    """Scripts and styles come from this server alone, and so do pictures, sounds and videos but for those of ``hosts``.
+
+    Nothing inline runs, nothing is evaluated.
+    """
+    media = " ".join(["'self'", *(f"https://{host}" for host in hosts)])
+    return (
+        f"default-src 'none'; script-src 'self'; style-src 'self'; img-src {media}; media-src {media}; "
+        "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    )
+
+
+#: For the files of items and the report: they may be anything, so they run nothing at all.
 POLICY_FOR_FILES = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 HEADERS = {
-    "Content-Security-Policy": POLICY,
+    "Content-Security-Policy": policy(),
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
     # Links are secrets, so nobody is told where a click came from.

@@ -10,7 +10,7 @@ from pathlib import Path
 from onebit.errors import OnebitError
 from onebit.store.store import Entry, Store
 from onebit.web.access import Access
-from onebit.web.constants import KEEP_EVERY
+from onebit.web.constants import KEEP_EVERY, LOOK_AHEAD_EVERY
 from onebit.web.folders import Folders
 from onebit.web.limits import Failures, Pace
 from onebit.web.room import Room
@@ -25,7 +25,7 @@ class NoSuchStudyError(OnebitError):
 class Site:
     """The state of a server. Studies are opened when they are first needed; one at a time, since that takes a while.
 
-    ``folder`` is where tables and images may be read from; ``public_url`` is how raters reach the server.
+    ``folder`` is where tables and media may be read from; ``public_url`` is how raters reach the server.
     """
 
     def __init__(self, storage: str, folder: Path, public_url: str) -> None:
@@ -86,6 +86,10 @@ class Site:
         self.store.delete(entry.name)
         return entry
 
+    def rename(self, study_id: int, name: str) -> None:
+        """Give a study another name; InUseError if another process has it open."""
+        self.room(study_id).rename(self.store, name)
+
     def open_all(self) -> None:
         """Open and look at what can be opened, before anybody asks; what cannot says why when somebody does."""
         for entry in self.entries():
@@ -104,6 +108,14 @@ class Site:
                 # Whoever needs the study is told what is wrong.
                 with contextlib.suppress(OnebitError):
                     room.study.keep_lock()
+
+    def keep_forecasts(self) -> None:
+        """Look ahead in what is open, one study after the other, until the site is closed; nobody waits for it."""
+        while not self._closed.wait(LOOK_AHEAD_EVERY):
+            for room in list(self._rooms.values()):
+                # A study without a forecast goes on without one.
+                with contextlib.suppress(OnebitError):
+                    room.look_ahead(self.workroom)
 
     def link_url(self, kind: str, token: str) -> str:
         return f"{self.public_url}/{'o' if kind == 'owner' else 'r'}/{token}"

@@ -6,7 +6,9 @@ from typing import Any
 
 from onebit.store.store import Store
 from onebit.study import creation
+from onebit.study.constants import PATIENCE
 from onebit.study.foresight import foresee
+from onebit.study.opening import read_whole
 from onebit.tables.long import usual
 from onebit.tables.opening import is_npz, open_source
 from onebit.web.chosen import about_table, file_of, read_choice
@@ -32,17 +34,25 @@ def columns(storage: str, folders: Folders, body: dict[str, Any]) -> dict[str, A
 def plan(storage: str, folders: Folders, body: dict[str, Any]) -> dict[str, Any]:
     """How many answers a study would take."""
     chosen = read_choice(folders, body)
-    seen = foresee(chosen.spec, chosen.table)
+    needed = foresee(chosen.spec, chosen.table, PATIENCE)
+    answers, seconds = [needed.low, needed.middle, needed.high], chosen.spec.seconds_per_answer
     return {
         "models": getattr(chosen.table, "n_models", 0),
         "items": chosen.table.n_items,
         "labels": len(chosen.labels),
-        "answers": [seen.low, seen.high],
-        "hours": list(seen.hours),
-        "at_least": seen.at_least,
-        "seconds_per_answer": seen.seconds_per_answer,
+        "answers": answers,
+        "hours": [n * seconds / 3600 for n in answers],
+        "at_least": needed.at_least,
+        "seconds_per_answer": seconds,
         "notes": list(getattr(chosen.table, "notes", ())),
     }
+
+
+def look_ahead(storage: str, folders: Folders, body: dict[str, Any]) -> Any:
+    """What the forecasts of a study rest on; its log is not replayed for that."""
+    with Store(storage) as store:
+        _, kind = read_whole(store, store.entry(body["study"]))
+    return kind.look_ahead(PATIENCE)
 
 
 def create(storage: str, folders: Folders, body: dict[str, Any]) -> int:

@@ -86,6 +86,10 @@ def test_learn_and_predict_from_every_format(tmp_path: Path, suffix: str) -> Non
     assert figures["model"] == str(tmp_path / "animals" / "model.skops")
 
     out = tmp_path / "said.csv"
+    told = json.loads(invoke("predict", figures["model"], path, "--out", tmp_path / "as.csv", "--json"))
+    assert (told["predictions"], sum(told["labels"].values())) == (200, 200)
+    assert list(told["labels"]) == sorted(KINDS)
+    assert Path(told["file"]).is_file()
     named = [] if suffix == ".npz" else ["--id", "name"]
     assert "200 predictions" in invoke("predict", figures["model"], path, "--out", out, *named)
     with out.open(newline="") as file:
@@ -226,7 +230,7 @@ def test_predict_refuses_data_of_another_kind(tmp_path: Path) -> None:
     with pytest.raises(InvalidInputError, match=r"learned from numbers, and .* has texts"):
         invoke("predict", model, tmp_path / "texts.npz")
     np.savez(tmp_path / "wide.npz", X=np.zeros((3, 5)))
-    with pytest.raises(InvalidInputError, match=r"5 numbers a row, and .* learned from 2"):
+    with pytest.raises(InvalidInputError, match=r"5 numbers per row, and .* learned from 2"):
         invoke("predict", model, tmp_path / "wide.npz")
 
 

@@ -102,6 +102,7 @@ def test_the_report_is_told_of_and_can_be_written_again(tmp_path: Path) -> None:
     page.unlink()
     onebit("report", tmp_path / "o")
     assert page.read_text() == html
+    assert json.loads(onebit("report", tmp_path / "o", "--json").stdout) == figures
 
 
 def test_the_same_command_goes_on_wherever_it_was_cut(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from typer.testing import CliRunner, Result
 from onebit.cli.main import app
 from onebit.errors import InvalidInputError
 from onebit.records import Answer
+from onebit.store.database import InUseError
 from onebit.study.opening import load_study
 from onebit.study.study import Offer
 
@@ -66,7 +67,11 @@ def test_from_creation_to_deletion(folder: Path) -> None:
     assert status["status"] == "running"
     assert 0 < status["n_answers"] <= 50
     assert status["raters"][0]["rater"] == "ann"
-    assert "certified eps" in run("status", "s").stdout
+    shown = run("status", "s").stdout
+    assert "certified eps" in shown
+    assert "still needed    about " in shown
+    low, middle, high = status["forecast"]
+    assert 0 < low <= middle <= high
     answer(10_000)
     assert json.loads(run("verify", "s", "--json").stdout)["ok"]
     assert "Verified: from" in run("verify", "s").stdout
@@ -201,3 +206,26 @@ def _until(terminal: int, text: bytes, seconds: float = 60) -> bytes:
         assert time.monotonic() < end, seen
         seen += os.read(terminal, 4096)
     return seen
+
+
+def test_a_study_is_renamed_and_put_away(folder: Path) -> None:
+    create(folder, "--eps", "0.1")
+    answer(3)
+    with load_study("s"), pytest.raises(InUseError):
+        run("rename", "s", "t")
+    run("rename", "s", "t")
+    assert [each["name"] for each in json.loads(run("list", "--json").stdout)["studies"]] == ["t"]
+    with pytest.raises(InvalidInputError, match="needs a name"):
+        run("rename", "t", " ")
+    run("archive", "t")
+    assert json.loads(run("list", "--json").stdout)["studies"] == []
+    (away,) = json.loads(run("list", "--all", "--json").stdout)["studies"]
+    assert (away["name"], away["archived"]) == ("t", True)
+    assert "t (archived)" in run("list", "--all").stdout
+    run("archive", "t", "--undo")
+    assert [each["archived"] for each in json.loads(run("list", "--json").stdout)["studies"]] == [False]
+    told = json.loads(run("status", "t", "--json").stdout)
+    assert told["safe_to_stop"] is False
+    assert len(told["models"]) == PREDICTIONS.shape[0]
+    assert told["models"][0]["accepted"]["low"] <= told["models"][0]["accepted"]["high"]
+    assert "not yet" in run("status", "t").stdout

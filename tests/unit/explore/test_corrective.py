@@ -23,7 +23,7 @@ from onebit.explore.corrective import (
     solve_paper_potential,
 )
 from onebit.explore.mixture import Mixture
-from onebit.explore.solution import Solution
+from onebit.explore.solution import Iteration, Solution
 from onebit.hypotheses.base import Examples, HypothesisClass, Labels
 from onebit.hypotheses.counting import CountingClass
 from onebit.hypotheses.estimator import EstimatorClass
@@ -147,22 +147,29 @@ def _probabilities(mixture: Mixture, n_hypotheses: int) -> Floats:
     return dense
 
 
+@pytest.mark.parametrize("weight", [[0.0, 1.0], [0.5, 0.6], [-0.5, 1.5]])
+def test_weights_that_are_no_distribution_are_refused(weight: list[float]) -> None:
+    """A weight of 0 too: the sample would have no say, and the gap of the others would be that of another potential."""
+    with pytest.raises(InvalidInputError, match="positive and add up to 1"):
+        Barrier(np.array(weight), np.full(2, 0.1), 0.5)
+
+
 def test_passes_are_the_calls_of_the_oracle() -> None:
     right = random_right(np.random.default_rng(1), 40, 60)
     counted = CountingClass(table_of(right))
     sample = np.arange(60), np.zeros(60, dtype=np.int64)
-    seen: list[tuple[int, float]] = []
+    seen: list[Iteration] = []
     found = corrective_frank_wolfe(
         counted.on_sample(*sample),
         Barrier.of_paper(60, 0.1, 2),
         TIGHT,
         n_columns=2,
-        observe=lambda n_passes, gap: seen.append((n_passes, gap)),
+        observe=seen.append,
     )
     assert counted.n_calls == found.n_passes
     # The first pass has no mixture yet whose gap it could measure.
-    assert [n_passes for n_passes, _ in seen] == list(range(2, found.n_passes + 1))
-    assert seen[-1][1] == pytest.approx(found.gap)
+    assert [each.number for each in seen] == list(range(2, found.n_passes + 1))
+    assert seen[-1].gap == pytest.approx(found.gap)
 
 
 def test_a_warm_start_takes_fewer_passes_to_the_same_optimum() -> None:

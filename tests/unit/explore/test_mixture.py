@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from onebit.errors import InvalidInputError
 from onebit.explore.frank_wolfe import frank_wolfe
 from onebit.explore.mixture import Mixture
+from onebit.explore.solution import Iteration
 from onebit.hypotheses.finite import PredictionTable
 
 TABLE = np.array([[0, 1, 2], [0, 2, 2], [1, 1, -1]])
@@ -53,8 +54,9 @@ def test_frank_wolfe_refuses_what_it_cannot_solve_and_says_when_it_stopped_short
         frank_wolfe(CLASS, X[:0], X[:0], 0.5, 0.1)
     with pytest.raises(InvalidInputError, match="tolerance"):
         frank_wolfe(CLASS, X, np.array([0, 1, 2]), 0.5, 0)
-    gaps: list[float] = []
-    short = frank_wolfe(CLASS, X, np.array([1, 2, 2]), 0.5, 1e-9, max_steps=3, observe=lambda t, gap: gaps.append(gap))
+    seen: list[Iteration] = []
+    short = frank_wolfe(CLASS, X, np.array([1, 2, 2]), 0.5, 1e-9, max_steps=3, observe=seen.append)
     # One call to start, four to measure the gap before, between and after the three steps.
-    assert (short.converged, short.n_passes, len(gaps)) == (False, 5, 4)
-    assert short.gap == gaps[-1] > 1e-9
+    assert (short.converged, short.n_passes, len(seen)) == (False, 5, 4)
+    assert short.gap == seen[-1].gap
+    assert short.gap > 1e-9

@@ -30,8 +30,16 @@ def test_any_table(table: np.ndarray) -> None:
     check(table)
 
 
+@given(tables)
+def test_any_table_by_hashes(table: np.ndarray) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(onebit.kernels.distinct, "SMALL", 0)
+        check(table)
+
+
 @pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.uint16, np.int32, np.int64])
-def test_any_type(kind: type[np.integer]) -> None:
+def test_any_type(kind: type[np.integer], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(onebit.kernels.distinct, "SMALL", 0)
     rng = np.random.default_rng(0)
     table = rng.integers(0, 100, (50, 20)).astype(kind)
     table[7:12] = table[3]
@@ -42,5 +50,6 @@ def test_any_type(kind: type[np.integer]) -> None:
 @given(tables)
 def test_hashes_that_meet(table: np.ndarray) -> None:
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(onebit.kernels.distinct, "SMALL", 0)
         patch.setattr(onebit.kernels.distinct, "_row_hashes", lambda table: table[:, 0].astype(np.uint64))
         check(table)

@@ -10,8 +10,9 @@ from html.parser import HTMLParser
 import pytest
 
 from onebit.records import Setting
-from onebit.report import Entry, Point, Price, Report, as_html, as_json, words
-from onebit.report.charts import log_ticks, step_chart, ticks
+from onebit.report import Entry, Point, Price, Report, Span, as_html, as_json, words
+from onebit.report.charts import evidence_chart, step_chart, ticks
+from onebit.report.record import Mistake
 
 REPORT = Report(
     setting=Setting(eps=0.02),
@@ -32,8 +33,15 @@ REPORT = Report(
     certified_eps=0.0192,
     promise="no model is ahead",
     seconds=65.0,
-    course=(Point(100, 5, 0.3), Point(200, 4, 0.08), Point(345, 3, 0.0192)),
-    leaderboard=(Entry(("b<est>",), 0.0), Entry(("a", "a2"), 0.0171), Entry(("c",), None), Entry(("d",), None)),
+    course=(Point(100, 5, 0.3, 0.1), Point(200, 4, 0.08, 0.5), Point(345, 3, 0.0192, 1.0)),
+    leaderboard=(
+        Entry(("b<est>",), 0.0, None, Span(0.7, 0.6, 0.8), Span(0.0, 0.0, 0.0)),
+        Entry(("a", "a2"), 0.0171, None, Span(0.61, 0.5049, 0.7001), Span(-0.011, -0.05, 0.0192)),
+        Entry(("c",), None, None, Span(None, 0.0, 1.0), Span(-0.1, -0.2, -0.01)),
+        Entry(("d",), None),
+    ),
+    n_counted=480,
+    mistakes=(Mistake(("a", "c"), "item 7", {"text": "<i>where</i> is it"}, "card<s>", ("money",)),),
     prices=(Price("Full labels", 9000, "labels", "simulated"),),
 )
 BUDGET = replace(REPORT, status="budget", certified_eps=0.031, reason="the budget of 345 answers was used")
@@ -105,7 +113,7 @@ def test_the_page_needs_nothing_else() -> None:
     assert "url(" not in page
     assert "prefers-color-scheme: dark" in page
     assert "@media print" in page
-    assert page.count("<svg") == 2
+    assert page.count('<svg class="chart"') == 1
 
 
 def test_names_cannot_break_the_page() -> None:
@@ -188,8 +196,14 @@ def test_the_json_holds_the_same() -> None:
     assert told["certified_eps"] == 0.0192
     assert told["setting"]["eps"] == 0.02
     assert told["excess"] is None
-    assert told["leaderboard"][1] == {"names": ["a", "a2"], "ahead_at_most": 0.0171, "accuracy": None}
-    assert told["course"][0] == {"answers": 100, "survivors": 5, "certified_eps": 0.3}
+    assert told["leaderboard"][1] == {
+        "names": ["a", "a2"],
+        "ahead_at_most": 0.0171,
+        "accuracy": None,
+        "accepted": {"estimate": 0.61, "low": 0.5049, "high": 0.7001},
+        "difference": {"estimate": -0.011, "low": -0.05, "high": 0.0192},
+    }
+    assert told["course"][0] == {"answers": 100, "survivors": 5, "certified_eps": 0.3, "evidence": 0.1}
 
 
 def test_a_chart_steps_down_from_value_to_value() -> None:
@@ -198,11 +212,43 @@ def test_a_chart_steps_down_from_value_to_value() -> None:
     assert line == "M46.0 14.0H217.0V112.0H388.0V210.0"
 
 
-def test_a_logarithmic_chart_has_room_for_zero_and_its_mark() -> None:
-    chart = step_chart([0, 10], [1.0, 0.0], title="t", x_name="x", logarithmic=True, mark=(0.02, "aim"))
+def test_the_chart_shows_what_ends_the_run() -> None:
+    chart = evidence_chart(REPORT)
     heights = [float(y) for y in re.findall(r"V([\d.]+)", re.findall(r'class="line" d="([^"]+)"', chart)[0])]
-    assert heights == [210.0]
-    assert ">aim<" in chart
+    mark = float(re.findall(r'class="mark"[^>]* y1="([\d.]+)"', chart)[0])
+    assert heights[-1] == mark
+    assert min(heights[:-1]) > mark
+    assert ">here the run ends<" in chart
+    assert evidence_chart(replace(REPORT, course=())) == ""
+    assert evidence_chart(replace(REPORT, course=(Point(100, 5, 0.3),))) == ""
+
+
+def test_who_is_furthest_from_being_ruled_out_is_named_while_the_run_goes_on() -> None:
+    assert "Now this is a = a2." in read(replace(BUDGET, closest=("a", "a2"))).text
+    assert "Now this is" not in read(replace(REPORT, closest=("a", "a2"))).text
+
+
+def test_models_are_told_with_intervals_that_are_rounded_outwards() -> None:
+    text = read(REPORT).text
+    assert "61% (50% to 71%)" in text
+    assert "-1.1 (-5 to +2)" in text
+    assert "0% to 100%" in text
+    assert "of the 480 items on which models differ, the share where raters accept what the model says" in text
+    assert "how often they are right there is not known" in text
+    assert "With probability 0.95 all of these intervals hold together, whenever one looks" in text
+    everywhere = read(replace(REPORT, all_count=True)).text
+    assert "of all items, the share where raters accept" in everywhere
+    assert "is not known" not in everywhere
+    assert "rates of yes, not of being right" in read(replace(REPORT, setting=Setting(eps=0.02, f_no=0.1))).text
+
+
+def test_what_models_got_wrong_is_shown() -> None:
+    text = read(REPORT).text
+    assert "What models got wrong" in text
+    assert "text: <i>where</i> is it" in text
+    assert "card<s> said a, c" in text
+    assert "Raters accepted: money" in text
+    assert "What models got wrong" not in read(replace(REPORT, mistakes=())).text
 
 
 @pytest.mark.parametrize("most", [1, 3, 7, 64, 1039, 123_456])
@@ -212,11 +258,6 @@ def test_ticks_are_round_and_reach_the_end(most: int) -> None:
     assert found[-2] < most <= found[-1]
     assert 2 <= len(found) <= 7
     assert all(value == int(value) for value in found)
-
-
-def test_log_ticks_enclose_their_range() -> None:
-    assert log_ticks(0.02, 0.5) == [0.01, 0.03, 0.1, 0.3, 1.0]
-    assert log_ticks(1.0, 1.0) == [1.0, 3.0]
 
 
 def test_a_chart_has_room_for_an_interval_at_its_end() -> None:

@@ -47,7 +47,7 @@ def test_the_first_versions_store_is_upgraded_and_takes_new_studies(tmp_path: Pa
     storage = f"sqlite:///{path}"
     with create_study([[0, 1, 1], [1, 1, 0]], "new", storage=storage, eps=0.1) as study:
         assert isinstance(study.ask("ann"), Offer)
-    assert _version_and_tables(path) == (VERSION, {"studies", "events", "blocks", "links", "pauses"})
+    assert _version_and_tables(path) == (VERSION, {"studies", "events", "blocks", "links", "pauses", "archives"})
     with Store(storage) as store:
         assert [entry.name for entry in store.entries()] == ["certified", "uniform", "new"]
         store.delete("certified")

@@ -22,6 +22,7 @@ from onebit.store.database import StoreError
 from onebit.store.store import Store
 from onebit.study.export import export_study
 from onebit.study.gold import split_gold
+from onebit.study.media import Media
 from onebit.study.opening import create_study, load_study
 from onebit.study.proof import verify_study
 from onebit.study.study import Offer, Study
@@ -245,15 +246,15 @@ def images(tmp_path: Path, first: str) -> Any:
 
 def test_images_are_below_their_root(tmp_path: Path, storage: str) -> None:
     table, root = images(tmp_path, "0.png")
-    with create_study(table, "s", storage=storage, eps=0.1, image="picture", image_root=root) as study:
-        assert study.item(0).image == Path(root) / "0.png"
+    with create_study(table, "s", storage=storage, eps=0.1, media="picture", media_root=root) as study:
+        assert study.item(0).media == Media("image/png", file=Path(root) / "0.png")
 
 
 @pytest.mark.parametrize("path", ["../secret.png", "/etc/passwd", "link.png", "missing.png", ""])
 def test_images_elsewhere_are_refused(tmp_path: Path, storage: str, path: str) -> None:
     table, root = images(tmp_path, path)
     with pytest.raises(InvalidInputError, match="row 1"):
-        create_study(table, "s", storage=storage, eps=0.1, image="picture", image_root=root)
+        create_study(table, "s", storage=storage, eps=0.1, media="picture", media_root=root)
     assert not (tmp_path / "studies.db").exists()
 
 

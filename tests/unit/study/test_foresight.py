@@ -9,11 +9,10 @@ import numpy as np
 import pytest
 from tests.unit.web.served import LABELS, TRUTH, known_labels, write_table
 
-from onebit.records import SECONDS_PER_ANSWER, SelectionSpec, TrainingSpec
-from onebit.records.spec import SECONDS_PER_LABEL
-from onebit.study.foresight import Foresight, foresee
+from onebit.records import SelectionSpec, TrainingSpec
+from onebit.study.foresight import foresee
 from onebit.study.gold import split_gold
-from onebit.study.kinds.selection import making as module
+from onebit.study.needed import Needed
 from onebit.study.opening import create_study
 from onebit.study.study import Offer
 from onebit.tables import ModelTable, read_table
@@ -27,23 +26,17 @@ def table(tmp_path: Path) -> ModelTable:
     return read_table(write_table(tmp_path / "table.csv"), id="id", show=["text"], labels=LABELS)
 
 
-@pytest.fixture(autouse=True)
-def patient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However slow the machine is."""
-    monkeypatch.setattr(module, "PATIENCE", 600.0)
-
-
 def test_overlap_and_checks_are_counted(table: ModelTable) -> None:
     alone = foresee(ONE_SHOT, table)
-    assert 0 < alone.low <= alone.high
+    assert 0 < alone.low <= alone.middle <= alone.high
     assert not alone.at_least
     # A majority of three is two at the least, and all three at the most.
     by_three = foresee(SelectionSpec(eps=0.1, overlap=3), table)
-    assert by_three == Foresight(2 * alone.low, 3 * alone.high, False, SECONDS_PER_ANSWER)
+    assert (by_three.low, by_three.high) == (2 * alone.low, 3 * alone.high)
+    assert 2 * alone.middle < by_three.middle < 3 * alone.middle
     # One answer in five is a check, so there is one for every four others.
     checked = foresee(SelectionSpec(eps=0.1, repeat_share=0.2), table)
     assert checked.low == pytest.approx(1.25 * alone.low, abs=1)
-    assert checked.hours[1] == pytest.approx(checked.high * SECONDS_PER_ANSWER / 3600)
 
 
 def test_raters_who_err_cost_more(table: ModelTable) -> None:
@@ -56,7 +49,6 @@ def test_raters_who_err_cost_more(table: ModelTable) -> None:
 def test_every_protocol_can_be_foreseen(table: ModelTable, protocol: str) -> None:
     seen = foresee(SelectionSpec(eps=0.1, protocol=protocol), table)  # type: ignore[arg-type]
     assert 0 < seen.high < 5 * table.n_items
-    assert seen.seconds_per_answer == (SECONDS_PER_LABEL if protocol == "labels" else SECONDS_PER_ANSWER)
 
 
 def test_a_budget_is_the_most(table: ModelTable) -> None:
@@ -66,13 +58,12 @@ def test_a_budget_is_the_most(table: ModelTable) -> None:
 def test_training_takes_its_budget_with_all_who_answer() -> None:
     data = data_of(np.zeros((50, 2)))
     spec = TrainingSpec(labels=("a", "b"), overlap=3, repeat_share=0.2)
-    assert foresee(spec, data) == Foresight(225, 325, False, SECONDS_PER_ANSWER)
+    assert foresee(spec, data) == Needed(225, 243, 325)
     assert foresee(replace(spec, budget=40, overlap=1, repeat_share=0), data).high == 40
 
 
-def test_a_simulation_that_takes_too_long_is_cut_off(table: ModelTable, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PATIENCE", 0.0)
-    assert foresee(SelectionSpec(eps=0.001), table).at_least
+def test_a_simulation_that_takes_too_long_is_cut_off(table: ModelTable) -> None:
+    assert foresee(SelectionSpec(eps=0.001), table, seconds=0.0).at_least
 
 
 def test_a_real_study_plants_as_many_checks_as_the_plan_counts(tmp_path: Path) -> None:

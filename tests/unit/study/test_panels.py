@@ -20,7 +20,8 @@ from onebit.records import Answer, RunStatus, SelectionSpec
 from onebit.store.store import Store
 from onebit.study.creation import create
 from onebit.study.export import export_study
-from onebit.study.kinds.selection.making import n_questions, read
+from onebit.study.foresight import foresee
+from onebit.study.kinds.selection.making import read
 from onebit.study.opening import load_study, open_study
 from onebit.study.proof import verify_study
 from onebit.study.study import Offer, Study
@@ -192,9 +193,9 @@ def test_gold_of_several_right_answers(storage: str, table: ModelTable) -> None:
 
 
 def test_a_panel_is_rehearsed(table: ModelTable) -> None:
-    needed = n_questions(SelectionSpec(eps=0.1), table)
-    assert all(was_all for _, was_all in needed)
-    assert 0 < min(n for n, _ in needed) <= max(n for n, _ in needed) <= 240
+    needed = foresee(SelectionSpec(eps=0.1), table)
+    assert not needed.at_least
+    assert 0 < needed.low <= needed.middle <= needed.high <= 240
 
 
 def test_verdicts_are_left_out_of_a_study_from_a_file(path: Path) -> None:

@@ -535,7 +535,7 @@ def test_other_protocols(storage: str, protocol: Any) -> None:
         ({"gold_share": 0.9, "gold": {0: 0}}, "at least 0 and at most 0.5"),
         ({"gold": {0: 99}}, "label 99"),
         ({"descriptions": {"cat": "a pet"}}, "no label"),
-        ({"image": "picture"}, "image_root"),
+        ({"media": "picture"}, "media_root"),
         ({"eps": 2}, "eps"),
         ({"protocol": "follow-up", "f_no": 0.1}, "one-shot"),
     ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from collections.abc import Callable
+from datetime import date
 from enum import Enum
 from typing import Any
 
@@ -104,6 +105,18 @@ def test_labels_of_any_hashable_kind() -> None:
     numbers = open_source({"a": np.array([1, 2]), "b": np.array([2, 3])})
     assert read_table(numbers).labels == ("1", "2", "3")
     assert numbers.values == {"1": 1, "2": 2, "3": 3}
+
+
+def test_dates_are_labels_as_other_objects_are() -> None:
+    days = [date(2026, 1, 1), date(2026, 1, 2)]
+    source = open_source({"a": days, "b": np.array(["2026-01-01", "2026-01-01"], dtype="datetime64[D]")})
+    assert read_table(source).predictions.tolist() == [[0, 1], [0, 0]]
+    assert source.values == {str(day): day for day in days}
+
+
+def test_what_is_still_to_be_made_is_not_made_here() -> None:
+    with pytest.raises(InvalidInputError, match=r"the table is of type LazyFrame, .*; collect\(\) it"):
+        read_table(as_polars(COLUMNS).lazy())
 
 
 def test_a_long_frame() -> None:

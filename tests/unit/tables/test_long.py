@@ -39,6 +39,14 @@ def test_columns_are_found_by_their_usual_names(tmp_path: Path) -> None:
     }
 
 
+def test_what_is_named_is_not_told_as_unseen(tmp_path: Path) -> None:
+    rows = "".join(f"{i},{model},yes,yes,a\n" for i in range(3) for model in "mn")
+    path = written(tmp_path, f"id,model,output,right,topic\n{rows}")
+    assert read_table(path, long=Long(), truth="right", show=["topic"]).notes == ()
+    (note,) = read_table(path, long=Long(), truth="right").notes
+    assert note == "raters do not see 'topic', unless it is named as shown (--show)"
+
+
 def test_columns_are_named_and_numbers_are_scores(tmp_path: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq

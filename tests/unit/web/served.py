@@ -41,12 +41,13 @@ def known_labels(n: int) -> list[str]:
 
 
 def make_study(storage: str, folder: Path, name: str = "intents", **options: Any) -> None:
-    """A study of that table, kept in the storage."""
-    labels = options.pop("labels", LABELS)
+    """A study of that table, kept in the storage; ``cells`` fill its column of ``media``."""
+    labels, column = options.pop("labels", LABELS), options.get("media")
+    more = {} if column is None else {column: options.pop("cells")}
     table = read_table(
-        write_table(folder / "table.csv", labels, options.pop("text", "message")),
+        write_table(folder / "table.csv", labels, options.pop("text", "message"), **more),
         id="id",
-        show=["text"],
+        show=["text", *more],
         labels=labels,
     )
     create_study(table, name, storage=storage, eps=options.pop("eps", 0.1), **options).close()

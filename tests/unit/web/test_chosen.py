@@ -94,9 +94,9 @@ REFUSED: list[tuple[Mapping[str, Any], str, str]] = [
     ({"gold": "empty"}, "gold", "is empty"),
     ({"gold": "text"}, "gold", "must not be shown"),
     ({"gold": "other"}, "gold", "is no label"),
-    ({"image": "picture"}, "image", "no column 'picture'"),
-    ({"image": "other", "image_folder": "../.."}, "image_folder", "not below"),
-    ({"image": "other", "image_folder": "pictures"}, "image_folder", "no folder 'pictures'"),
+    ({"media": "picture"}, "media", "no column 'picture'"),
+    ({"media": "other", "media_folder": "../.."}, "media_folder", "not below"),
+    ({"media": "other", "media_folder": "pictures"}, "media_folder", "no folder 'pictures'"),
     ({"f_no": 0.1, "protocol": "follow-up"}, "f_no", "use one-shot for raters who err"),
     ({"exhaustive": True}, "exhaustive", "only follow-up asks"),
     ({"protocol": None}, "protocol", "none is chosen for you"),
@@ -129,7 +129,7 @@ def test_what_cannot_be_is_refused_at_its_field(
     (tmp_path / "not a table.csv").write_text("a b\n1 2\n")
     body = {key: value for key, value in {**COLUMNS, **chosen}.items() if value is not None}
     # Columns that are neither models nor named would be taken for models.
-    body["show"] = [*body.get("show", []), *({"empty", "other"} - {body.get("gold"), body.get("image")})]
+    body["show"] = [*body.get("show", []), *({"empty", "other"} - {body.get("gold"), body.get("media")})]
     if body.get("path") == "not a table.csv":
         body = {"path": body["path"], "protocol": "one-shot"}
     for operation, more in (("plan", {}), ("studies", {"name": "second"})):
@@ -155,7 +155,7 @@ def test_pictures_outside_their_folder_are_refused(served: Served, tmp_path: Pat
     (tmp_path / "secret.png").write_bytes(b"secret")
     (root / "0.png").write_bytes(b"picture")
     (root / "link.png").symlink_to(tmp_path / "secret.png")
-    body = {"path": "new.csv", "id": "id", "show": ["text"], "image": "image", "image_folder": "pictures", "eps": 0.2}
+    body = {"path": "new.csv", "id": "id", "show": ["text"], "media": "image", "media_folder": "pictures", "eps": 0.2}
     body["protocol"] = "one-shot"
     n_items = PREDICTIONS.shape[1]
     write_table(tmp_path / "new.csv", image=["0.png"] * (n_items - 1) + [path])

@@ -25,7 +25,7 @@ def test_from_an_upload_to_a_study(served: Served, tmp_path: Path) -> None:
     body = {"upload": told["upload"], "id": "id", "show": ["text"], "eps": 0.1, "protocol": "follow-up"}
     plan = served.post("plan", served.owner, **body).json()
     assert (plan["models"], plan["items"], plan["labels"]) == (8, 300, 5)
-    assert 0 < plan["answers"][0] <= plan["answers"][1] <= 5 * 300
+    assert 0 < plan["answers"][0] <= plan["answers"][1] <= plan["answers"][2] <= 5 * 300
     assert plan["hours"][1] == pytest.approx(plan["answers"][1] * plan["seconds_per_answer"] / 3600)
     made = served.post("studies", served.owner, name="second", instructions="Look.", **body).json()
     token = served.site.access.make("rater", made["study"], "ann")[1]
@@ -102,7 +102,7 @@ def test_a_study_that_trains_a_classifier(served: Served) -> None:
         "target": 0.9,
     }
     plan = served.post("plan", served.owner, **body).json()
-    assert (plan["models"], plan["items"], plan["labels"], plan["answers"]) == (0, 50, 5, [100, 100])
+    assert (plan["models"], plan["items"], plan["labels"], plan["answers"]) == (0, 50, 5, [100, 100, 100])
     made = served.post("studies", served.owner, name="second", **body).json()
     with load_study("second", storage=served.site.storage, read_only=True) as study:
         assert study.created.kind == "training"

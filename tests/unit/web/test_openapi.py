@@ -89,7 +89,7 @@ def test_no_request_breaks_the_server(case: Any, site: Served) -> None:
 def test_no_choice_for_a_table_that_is_there_breaks_the_server(case: Any, site: Served) -> None:
     """The same, past the first check: what is generated names no table, and hardly ever a column of one."""
     if isinstance(case.body, dict):
-        names = {"id": "id", "truth": "known", "gold": "known", "image": "text"}
+        names = {"id": "id", "truth": "known", "gold": "known", "media": "text"}
         columns = {role: name for role, name in names.items() if case.body.get(role)}
         others = {key: value for key, value in case.body.items() if key not in (*names, "upload")}
         show = [name for name in ("text", "known") if name not in columns.values()]

@@ -11,6 +11,8 @@ from typing import Any
 
 from tests.unit.web.served import PREDICTIONS, TRUTH, Served, bearer, make_study, right_answer
 
+from onebit.study.proof import verify_study
+
 Serving = Callable[..., Served]
 
 
@@ -51,7 +53,12 @@ def test_the_dashboard_says_what_the_study_shows(serving: Serving) -> None:
     page = served.client.get("/studies/1").text
     assert "certified" in page
     assert "percentage points" in page or "none of the 8 models is accepted more often" in page
-    assert page.count('<svg class="chart"') == 2
+    assert page.count('<svg class="chart"') == 1
+    assert "What ends the run" in page
+    assert "hold together, whenever one looks" in page
+    assert "What was once shown stays shown, whenever you stop." in page
+    assert "safe to stop" in page
+    assert "not yet" in before
     assert "report card" not in page
     assert served.client.get("/studies/7").status_code == 404
 
@@ -64,7 +71,8 @@ def test_the_dashboard_has_the_report_card_of_a_judge(serving: Serving) -> None:
     answer_some(served, 40)
     page = served.client.get("/studies/1").text
     assert "It agreed with the raters in 100%" in page
-    assert page.count('<svg class="interval"') == 2
+    card = page[page.index("report card") :]
+    assert card.count('<svg class="interval"') == 2
     assert "style=" not in page
     told = served.get("studies/1", served.owner).json()
     assert told["report"]["judge"]["agreement"]["n_yes"] == 40
@@ -172,3 +180,39 @@ def test_nobody_leads_before_the_first_answer(served: Served) -> None:
     answer_some(served, 1)
     page = served.client.get("/studies/1").text
     assert "It leads after 1 yes/no answer; so few" in page
+
+
+def test_a_study_is_renamed_while_it_is_open(serving: Serving, tmp_path: Path) -> None:
+    served = serving()
+    make_study(served.site.storage, tmp_path, name="second")
+    answer_some(served, 2)
+    for wrong in ("second", "  "):
+        assert served.post("studies/1/rename", served.owner, name=wrong).status_code == 422
+    assert served.post("studies/1/rename", served.ann, name="mine").status_code == 403
+    assert served.post("studies/1/rename", served.owner, name="what they want").json() == {"name": "what they want"}
+    assert served.get("studies/1", served.owner).json()["name"] == "what they want"
+    assert "onebit study verify &#39;what they want&#39;" in served.get("studies/1/report", served.owner).text
+    assert len(served.ask(served.ann)) == 1
+    served.site.close()
+    assert verify_study(served.site.storage, "what they want").ok
+
+
+def test_an_archived_study_is_listed_apart_and_gives_out_nothing(serving: Serving, tmp_path: Path) -> None:
+    served = serving()
+    make_study(served.site.storage, tmp_path, name="second")
+    served.client.get(f"/o/{served.owner}")
+    assert served.post("studies/1/archive", served.owner, archived=True).json() == {"archived": True}
+    listed = served.get("studies", served.owner).json()["studies"]
+    assert [(each["name"], each["archived"]) for each in listed] == [("intents", True), ("second", False)]
+    home, archive = served.client.get("/").text, served.client.get("/?archived=yes").text
+    assert "Archive: 1 study" in home
+    assert ">intents</h2>" not in home
+    assert ">intents</h2>" in archive
+    assert ">second</h2>" not in archive
+    assert served.post("ask", served.ann, n=1).json()["state"] == "paused"
+    assert "This study is archived" in served.client.get("/studies/1").text
+    assert served.post("studies/1/archive", served.owner, archived=False).json() == {"archived": False}
+    assert "Archive:" not in served.client.get("/").text
+    assert served.post("ask", served.ann, n=1).json()["state"] == "paused"
+    served.post("studies/1/pause", served.owner, paused=False)
+    assert len(served.ask(served.ann)) == 1

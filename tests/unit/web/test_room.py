@@ -6,12 +6,14 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from tests.unit.web.served import Served, right_answer
 
 from onebit.records import Closing
 from onebit.study.study import Offer
+from onebit.web import tasks
 
 Serving = Callable[..., Served]
 #: Seconds in which a thread of the server has surely done what it should.
@@ -43,6 +45,7 @@ def test_progress_follows_the_epochs_while_nobody_waits(serving: Serving) -> Non
     served = serving(eps=0.01)
     room = served.site.room(1)
     assert served.post("ask", served.ann, n=1).json()["progress"]["forecast"] is None
+    room.study.look_ahead()
     made, looked_at_by = room._watcher.look, []
 
     def look() -> object:
@@ -61,6 +64,36 @@ def test_progress_follows_the_epochs_while_nobody_waits(serving: Serving) -> Non
             served.tell(served.ann, question, right_answer(question))
     assert told is not None
     assert set(looked_at_by) == {"looking at a study"}
+
+
+@dataclass
+class AtHand:
+    """A workroom without a process of its own, which takes a while to begin."""
+
+    storage: str
+
+    def do(self, task: str, body: dict[str, Any]) -> Any:
+        return getattr(tasks, task)(self.storage, None, body)
+
+
+def test_a_server_forecasts_what_is_open_before_the_first_answer(serving: Serving) -> None:
+    served = serving(eps=0.05)
+    served.client.get(f"/o/{served.owner}")
+    assert "working out how many" in served.client.get("/studies/1").text
+    served.site.workroom = AtHand(served.site.storage)  # type: ignore[assignment]
+    keeping = threading.Thread(target=served.site.keep_forecasts)
+    keeping.start()
+    try:
+        end = time.monotonic() + PATIENCE
+        while (told := served.get("studies/1", served.owner).json()["forecast"]) is None and time.monotonic() < end:
+            time.sleep(0.1)
+    finally:
+        served.site._closed.set()
+        keeping.join(timeout=PATIENCE)
+    low, middle, high = told
+    assert 0 < low <= middle <= high
+    assert f"{middle:,}" in served.client.get("/studies/1").text
+    assert served.post("ask", served.ann, n=1).json()["progress"]["words"].startswith("about ")
 
 
 def test_closing_waits_for_who_looks_at_the_study(served: Served) -> None:

@@ -114,25 +114,25 @@ def test_pictures_come_from_below_their_folder_only(
     names = pa.array([f"{item}.png" for item in range(PREDICTIONS.shape[1])])
     models, labels = tuple(f"model {h}" for h in range(len(PREDICTIONS))), tuple("abcde")
     table = make_table(PREDICTIONS.astype("int8"), models, labels, None, "t", show={"image": names})
-    create_study(table, "pictures", storage=storage, eps=0.1, image="image", image_root=str(pictures)).close()
+    create_study(table, "pictures", storage=storage, eps=0.1, media="image", media_root=str(pictures)).close()
     site = Site(storage, tmp_path, "http://127.0.0.1:8000")
     request.addfinalizer(site.close)
     client = TestClient(make_app(site), base_url="http://127.0.0.1:8000")
     token = site.access.make("rater", 1, "ann")[1]
     asked = client.post("/api/v1/ask", json={}, headers=bearer(token)).json()["questions"][0]
     assert asked["item"]["columns"] == []
-    response = client.get(asked["item"]["image"])
+    response = client.get(asked["item"]["media"]["address"])
     assert (response.content, response.headers["content-type"]) == (b"\x89PNG picture", "image/png")
     assert "sandbox" in response.headers["content-security-policy"]
     # Nobody sees pictures of what others are asked.
     bob = site.access.make("rater", 1, "bob")[1]
-    assert client.get(asked["item"]["image"].replace(token, bob)).status_code == 404
+    assert client.get(asked["item"]["media"]["address"].replace(token, bob)).status_code == 404
     # A link put there later leads out, and is not followed.
     (pictures / "3.png").unlink()
     (pictures / "3.png").symlink_to(tmp_path / "secret.png")
     row_paths = ["3", "-1", "300", "999999999999", "..%2fsecret.png", "../secret.png", "%2e%2e/secret.png", "3.png"]
     for row in row_paths:
-        answer = client.get(f"/r/{token}/image/{row}")
+        answer = client.get(f"/r/{token}/media/{row}")
         assert answer.status_code in (404, 422), row
         assert b"secret" not in answer.content.replace(b"secret.png", b""), row
     for path in ("/static/../app.py", "/static/%2e%2e/app.py", "/static/..%2fapp.py", "/static//etc/passwd"):

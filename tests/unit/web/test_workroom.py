@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from pathlib import Path
@@ -13,6 +14,7 @@ from tests.unit.web.served import Served, bearer, write_table
 
 from onebit.errors import InvalidInputError, OptionError
 from onebit.store.store import Store
+from onebit.study.constants import IMAGINED
 from onebit.web import tasks
 from onebit.web.folders import Folders
 from onebit.web.workroom import WorkLimits, Workroom
@@ -34,6 +36,10 @@ def test_what_is_done_there_is_what_would_be_done_here(tmp_path: Path) -> None:
     number = room.do("create", {**body, "name": "made there"})
     with Store(f"sqlite:///{tmp_path}/studies.db") as store:
         assert [(entry.id, entry.name) for entry in store.entries()] == [(number, "made there")]
+    storage = f"sqlite:///{tmp_path}/studies.db"
+    ahead = room.do("look_ahead", {"study": "made there"})
+    assert ahead == json.loads(json.dumps(tasks.look_ahead(storage, folders, {"study": "made there"})))
+    assert len(ahead["courses"]) == len(IMAGINED)
 
 
 def test_refusals_come_back_with_their_field(tmp_path: Path) -> None:

@@ -14,9 +14,10 @@ from onebit.estimate.importance import importance_weights
 from onebit.explore.corrective import solve_paper_potential
 from onebit.explore.frank_wolfe import frank_wolfe
 from onebit.explore.mixture import Mixture
-from onebit.explore.potential import W_gamma, frank_wolfe_gap, slope, variance_bound
-from onebit.explore.spider import PotentialOnSamples, spider_frank_wolfe
-from onebit.hypotheses.base import Examples, HypothesisClass, Labels
+from onebit.explore.potential import W_gamma, frank_wolfe_gap, potential, slope, variance_bound
+from onebit.explore.solution import Iteration
+from onebit.explore.spider import MixturePoint, PotentialOnSamples, SignedSample, SpiderStep, spider_frank_wolfe
+from onebit.hypotheses.base import Examples, Hypothesis, HypothesisClass, Labels
 from onebit.learners.contract import EpochLearner
 from onebit.learners.items import ItemSource
 from onebit.learners.paper.constants import GAP, PLAIN_GAP
@@ -28,8 +29,8 @@ from onebit.records import Answer, Question
 Solver = Literal["spider", "corrective", "frank-wolfe"]
 #: A solver of one's own: the mixture for confirmed samples (x, y) and gamma. The class counts its oracle calls.
 OwnSolver = Callable[[HypothesisClass, Examples, Labels, float], Mixture]
-#: Told the number of an iteration of phase 1's solver, and the Frank-Wolfe gap that it has seen; SPIDER sees none.
-Observe = Callable[[int, float | None], None]
+#: Told each iteration of phase 1's solver.
+Observe = Callable[[Iteration], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,11 +171,20 @@ class PaperLearner(EpochLearner[PaperResult]):
         if self._solver == "spider" and self._plan.n_steps is not None:
             problem = PotentialOnSamples(self._hypotheses, x, y, gamma, generator(self.seed, "spider"))
             ratio = reset_ratio(self._n_labels, gamma)
-            seen = None if observe is None else lambda step: observe(step.t, None)
+            seen = None if observe is None else self._seen_by(observe)
             return spider_frank_wolfe(problem, problem.start(), self._plan.n_steps, ratio, seen).mixture
         if self._solver == "corrective":
             return solve_paper_potential(self._hypotheses, x, y, gamma, GAP, observe=observe).mixture
         return frank_wolfe(self._hypotheses, x, y, gamma, PLAIN_GAP, observe=observe).mixture
+
+    def _seen_by(self, observe: Observe) -> Callable[[SpiderStep[MixturePoint, SignedSample, Hypothesis]], None]:
+        """Steps of SPIDER as iterations; it sees no gap, since its gradient is an estimate."""
+
+        def seen(step: SpiderStep[MixturePoint, SignedSample, Hypothesis]) -> None:
+            value = potential(step.point.W, self._plan.gamma, self._n_labels)
+            observe(Iteration(step.t, value, None, len(step.point.mixture.hypotheses)))
+
+        return seen
 
     def _conclude(self) -> Conclusion:
         questions, answers = self._rounds(1)
@@ -203,8 +213,8 @@ def _checked_solver(solver: Solver | None, plan: Plan, hypotheses: HypothesisCla
         raise InvalidInputError("SPIDER needs a number of steps; give the plan n_steps")
     if solver == "spider" and not hypotheses.takes_negative_weights:
         raise InvalidInputError(
-            f"SPIDER gives the oracle negative weights, and {type(hypotheses).__name__} takes none; leave n_steps out "
-            "of the plan, and phase 1 is solved with positive weights"
+            f"SPIDER gives the oracle negative weights, and {type(hypotheses).__name__} takes none; wrap it in "
+            "CostSensitiveClass, or leave n_steps out of the plan, and phase 1 is solved with positive weights"
         )
     return solver
 

@@ -147,10 +147,12 @@ def natarajan_order(n_labels: int, dimension: int, eps: float, delta: float) -> 
 
 
 def natarajan_optimal_order(n_labels: int, dimension: int, eps: float, delta: float) -> float:
-    """(1 / eps^2 + K / eps) (d + ln(1 / delta)): the best possible order for a Natarajan class, up to logarithms.
+    """min(1 / eps^2 + K / eps, K / eps^2) (d + ln(1 / delta)): the best possible order for a Natarajan class.
 
-    Corollary 4 of Erez, Chen, Cohen, Koren, Mansour, Moran and Rakhlin, COLT 2026. It stands beside
-    :func:`natarajan_order`: both are about the class itself, not about its cover.
+    Corollary 4 of Erez, Chen, Cohen, Koren, Mansour, Moran and Rakhlin, COLT 2026, up to logarithms, and never above
+    :func:`natarajan_order`, since uniform guesses are possible too: their order is the lower one where eps is above
+    1 - 1 / K. Both are about the class itself, not about its cover.
     """
     check_problem(n_labels, 1, eps, delta)
-    return (1 / eps**2 + n_labels / eps) * (dimension + math.log(1 / delta))
+    best = (1 / eps**2 + n_labels / eps) * (dimension + math.log(1 / delta))
+    return min(best, natarajan_order(n_labels, dimension, eps, delta))

@@ -11,8 +11,10 @@ from onebit.research.experiments import (
     natarajan_cover,
     online_to_batch,
     phase_one,
+    planning,
     price,
     realisable,
+    smoothness,
 )
 from onebit.research.experiments.piece import Experiment
 
@@ -27,5 +29,7 @@ _MODULES = (
     online_to_batch,
     lower_bound,
     phase_one,
+    planning,
+    smoothness,
 )
 EXPERIMENTS: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}

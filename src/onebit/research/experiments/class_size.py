@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from onebit.research.experiments.families import gap_family
-from onebit.research.experiments.pictures import look, name_axes, plain_ticks
+from onebit.research.experiments.pictures import BARS, look, name_axes, plain_ticks
 from onebit.research.experiments.piece import Experiment, Piece, Row, column, seed_of, where
 from onebit.research.experiments.price import DELTA, simulated
-from onebit.research.experiments.simulation import CONFIRMED_PER_LABEL, PAPER, PAPER_SPIDER, rounds_needed
+from onebit.research.experiments.simulation import (
+    CONFIRMED_PER_LABEL,
+    N_EXPLORATIONS,
+    PAPER,
+    PAPER_SPIDER,
+    rounds_needed,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -39,7 +45,7 @@ def measure(piece: Piece) -> Row:
     def share_failing(n_rounds: int) -> float:
         return float((learner.excess(n_rounds, piece["runs"], rng) > piece["eps"]).mean())
 
-    return {"rounds": rounds_needed(share_failing, DELTA, start), "before": learner.n_before}
+    return {**rounds_needed(share_failing, DELTA, piece["runs"], start).row(), "before": learner.n_before}
 
 
 def line(rows: list[Row]) -> tuple[float, float, float]:
@@ -75,6 +81,7 @@ def summary(rows: list[Row]) -> list[Row]:
         {
             "N": N,
             **{row["learner"]: row["rounds"] for row in where(rows, N=N)},
+            **{f"±, {row['learner']}": row["error"] for row in where(rows, N=N)},
             "full labels, predicted": predicted_rounds(N, rows[0]["eps"]),
         }
         for N in sorted({row["N"] for row in rows})
@@ -86,7 +93,8 @@ def draw(rows: list[Row], figure: Figure) -> None:
         mine = where(rows, learner=learner)
         b, a, _ = line(mine)
         N = column(mine, "N")
-        axes.plot(N, column(mine, "rounds"), **(look(learner) | {"linestyle": ""}))
+        how = BARS | look(learner) | {"linestyle": ""}
+        axes.errorbar(N, column(mine, "rounds"), yerr=column(mine, "error"), **how)
         axes.plot(N, a + b * np.log(N), color="#777777", linestyle="--", linewidth=1.2, label="best line in ln N")
         if learner not in (PAPER, PAPER_SPIDER):
             times = 1 if learner == "full labels" else mine[0]["K"]
@@ -124,8 +132,9 @@ def made(rows: list[Row]) -> str:
     n_runs = rows[0]["runs"]
     return (
         f"All simulated in law, {n_runs} runs for each number of rounds tried; rounds of the last phase at which "
-        f"{DELTA:.0%} exceed eps, relative standard error below {1 / np.sqrt(n_runs):.0%}. paper: corrective solver; "
-        f"M1 = {CONFIRMED_PER_LABEL} K confirmed samples, whose rounds are left out."
+        f"{DELTA:.0%} exceed eps. Bars: one standard error, by redrawing the runs. paper: corrective solver, gamma = "
+        f"1/2; M1 = {CONFIRMED_PER_LABEL} K confirmed samples, whose rounds are left out, {N_EXPLORATIONS} mixtures. "
+        "SPIDER: as many steps as these samples last for."
     )
 
 

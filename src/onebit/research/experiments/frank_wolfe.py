@@ -11,6 +11,7 @@ from onebit.explore.corrective import Barrier, corrective_frank_wolfe
 from onebit.explore.frank_wolfe import frank_wolfe
 from onebit.explore.potential import frank_wolfe_gap
 from onebit.explore.potential import slope as potential_slope
+from onebit.explore.solution import Iteration
 from onebit.explore.spider import MixturePoint, PotentialOnSamples, SignedSample, SpiderStep, spider_frank_wolfe
 from onebit.hypotheses.base import Hypothesis
 from onebit.hypotheses.counting import CountingClass
@@ -52,18 +53,22 @@ def measure(piece: Piece) -> Row:
     calls: list[int] = []
     gaps: list[float] = []
 
-    def observe(n_calls: int, gap: float) -> None:
-        calls.append(n_calls)
-        gaps.append(gap)
+    def observe(n_calls: int, gap: float | None) -> None:
+        if gap is not None:
+            calls.append(n_calls)
+            gaps.append(gap)
+
+    def by_pass(seen: Iteration) -> None:
+        observe(seen.number, seen.gap)
 
     if piece["solver"] == "SPIDER":
         _spider(counted, x, y, piece, observe)
     elif piece["solver"] == "plain":
-        frank_wolfe(counted, x, y, GAMMA, TOLERANCE, piece["steps"], lambda t, gap: observe(t + 1, gap))
+        frank_wolfe(counted, x, y, GAMMA, TOLERANCE, piece["steps"], lambda seen: observe(seen.number + 1, seen.gap))
     else:
         barrier = Barrier.of_paper(y.size, GAMMA, K)
         n_columns = 1 if piece["solver"] == CORRECTIVE else 10
-        corrective_frank_wolfe(counted.on_sample(x, y), barrier, TOLERANCE, n_columns=n_columns, observe=observe)
+        corrective_frank_wolfe(counted.on_sample(x, y), barrier, TOLERANCE, n_columns=n_columns, observe=by_pass)
     return {"calls": calls, "gaps": gaps, "counted": counted.n_calls, "planned": _planned(piece, calls)}
 
 

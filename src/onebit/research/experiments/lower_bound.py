@@ -6,12 +6,14 @@ uniform guesses. *Several right* (after Theorem 5 of Erez and Koren 2025, which 
 of K labels are right with probability 1/2, one of them with 2 eps more; so s labels are right in the mean, and to tell
 2 s means apart takes order s / eps^2 rounds. Here rewards have that norm in the mean; Theorem 3 asks for no more.
 
-Everything is drawn in law: rounds without a yes change nothing, so only the yeses are drawn.
+All but the certified learner is drawn in law: rounds without a yes change nothing, so only the yeses are drawn. The
+certified learner runs as it is, on a stream; nobody tells it when to stop: its rounds are those up to its certificate.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,10 +23,23 @@ from onebit.explore.hedge import hedge_draws
 from onebit.explore.potential import W_gamma
 from onebit.hypotheses.finite import PredictionTable
 from onebit.kernels.bits import PackedTable
+from onebit.learners.certified import CertifiedLearner
+from onebit.learners.contract import run
+from onebit.learners.items import Stream
 from onebit.learners.paper.sequel_sizes import hedge_rate
-from onebit.research.experiments.pictures import THEORY, log_axes, look, plain_ticks
+from onebit.raters import CallableRater
+from onebit.research.experiments.pictures import BARS, THEORY, log_axes, look, plain_ticks
 from onebit.research.experiments.piece import Experiment, Piece, Row, column, seed_of, slope, where
-from onebit.research.experiments.simulation import CONFIRMED_PER_LABEL, GAMMA, PAPER, explored, rounds_needed
+from onebit.research.experiments.simulation import (
+    CONFIRMED_PER_LABEL,
+    GAMMA,
+    PAPER,
+    PAPER_SPIDER,
+    Needed,
+    explored,
+    quantile_needed,
+    rounds_needed,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,43 +55,58 @@ HEDGE_SHARE = {"needle": 0.5, "several": 0.25}
 SEVERAL_K, SEVERAL_EPS, SEVERAL_S = 32, 0.025, 4
 #: Phase 1 is run so many times for each number of rounds of *several*; the runs share these mixtures.
 N_MIXTURES = 8
-LEARNERS = {"needle": ("uniform", "sequel", PAPER), "several": ("full labels", "uniform", "sequel", PAPER)}
+CERTIFIED = "certified"
+LEARNERS = {
+    "needle": ("uniform", "sequel", PAPER, CERTIFIED),
+    "several": ("full labels", "uniform", "sequel", PAPER, PAPER_SPIDER, CERTIFIED),
+}
+#: Runs of the certified learner, and the largest K / eps of the needle at which it is run: it has K^2 hypotheses there.
+N_CERTIFIED, MOST_CERTIFIED = 6, 400
+#: And the largest s: it needs more rounds the more labels are right, and half a minute for a run at 16.
+MOST_CERTIFIED_S = 4
 
 
 def pieces(full: bool) -> list[Piece]:
     labels = (8, 32, 128, 512) if full else (8, 32, 128)
     needle = [
-        {"problem": "needle", "learner": name, "K": K, "eps": eps, "runs": N_RUNS}
+        {"problem": "needle", "learner": name, "K": K, "eps": eps, "runs": _runs(name)}
         for K in labels
         for eps in (0.1, 0.02)
         for name in LEARNERS["needle"]
+        if name != CERTIFIED or K / eps <= MOST_CERTIFIED
     ]
     at_eps = [(s, SEVERAL_EPS) for s in (1, 2, 4, 8, 16)]
     at_s = [(SEVERAL_S, eps) for eps in ((0.1, 0.05, 0.0125) if full else (0.1, 0.05))]
     return needle + [
-        {"problem": "several", "learner": name, "K": SEVERAL_K, "s": s, "eps": eps, "runs": N_RUNS}
+        {"problem": "several", "learner": name, "K": SEVERAL_K, "s": s, "eps": eps, "runs": _runs(name)}
         for s, eps in at_eps + at_s
         for name in LEARNERS["several"]
+        if name != CERTIFIED or s <= MOST_CERTIFIED_S
     ]
+
+
+def _runs(learner: str) -> int:
+    return N_CERTIFIED if learner == CERTIFIED else N_RUNS
 
 
 def measure(piece: Piece) -> Row:
     """Rounds at which at most a share DELTA of the runs return one that is not within eps."""
     rng = np.random.default_rng(seed_of(piece))
-    if piece["problem"] == "needle":
-        return {"rounds": _needle(piece, rng)}
-    return {"rounds": _several(piece, rng)}
+    if piece["learner"] == CERTIFIED:
+        return _certified(piece, rng)
+    return _needle(piece, rng).row() if piece["problem"] == "needle" else _several(piece, rng)
 
 
-def _needle(piece: Piece, rng: np.random.Generator) -> float | None:
+def _needle(piece: Piece, rng: np.random.Generator) -> Needed:
     K, eps, n_runs = piece["K"], piece["eps"], piece["runs"]
     if piece["learner"] == "uniform":
-        return float(np.quantile(rng.geometric(eps / K, n_runs), 1 - DELTA["needle"]))
+        return quantile_needed(rng.geometric(eps / K, n_runs), 1 - DELTA["needle"])
     if piece["learner"] == PAPER:
         # M1 yeses of the same example; then all mass of the mixture is on those who give its label.
         n_confirmed = CONFIRMED_PER_LABEL * K
         phase_1 = n_confirmed + rng.negative_binomial(n_confirmed, eps / K, n_runs)
-        return float(np.quantile(phase_1 + rng.geometric(eps * (1 - GAMMA + GAMMA / K), n_runs), 1 - DELTA["needle"]))
+        rounds = phase_1 + rng.geometric(eps * (1 - GAMMA + GAMMA / K), n_runs)
+        return quantile_needed(rounds, 1 - DELTA["needle"])
 
     def share_failing(n_rounds: int) -> float:
         n_hedge = max(1, int(HEDGE_SHARE["needle"] * n_rounds))
@@ -86,7 +116,55 @@ def _needle(piece: Piece, rng: np.random.Generator) -> float | None:
         # Without a yes all are equal, and the right label is one of K.
         return float(1 - (found | (rng.random(n_runs) < 1 / K)).mean())
 
-    return rounds_needed(share_failing, DELTA["needle"], start=max(16, int(K / eps / 4)))
+    return rounds_needed(share_failing, DELTA["needle"], n_runs, start=max(16, int(K / eps / 4)))
+
+
+def _certified(piece: Piece, rng: np.random.Generator) -> Row:
+    """The rounds up to the certificate, of which a share DELTA of the runs need more, and how many were wrong.
+
+    All others are behind by eps on the needle and by 2 eps on *several*; half of that is asked for, so that any of them
+    would be wrong.
+    """
+    is_needle, K = piece["problem"] == "needle", piece["K"]
+    eps, delta = (piece["eps"] / 2 if is_needle else piece["eps"]), DELTA[piece["problem"]]
+    labels = np.arange(K)
+    # All functions of the two contexts, or of the one there is; label 0 is the best at the first.
+    table = np.stack([np.repeat(labels, K), np.tile(labels, K)], axis=1) if is_needle else labels[:, None]
+    rounds, n_wrong = [], 0
+    for _ in range(piece["runs"]):
+        seen, answer = _needle_world(piece, rng) if is_needle else _several_world(piece, rng)
+        hypotheses = PredictionTable(table, K)
+        learner = CertifiedLearner(hypotheses, Stream(seen), eps=eps, delta=delta, seed=int(rng.integers(2**31)))
+        result = run(learner, answer, at_a_time=4096)
+        rounds.append(result.n_answers)
+        n_wrong += int(table[result.chosen, 0]) != 0
+    return quantile_needed(np.array(rounds), 1 - delta).row() | {"wrong": n_wrong}
+
+
+class _Endless:
+    """Contexts drawn as they are asked for, and kept, so that the rater can look them up."""
+
+    def __init__(self, chance: float, rng: np.random.Generator) -> None:
+        self._chance, self._rng = chance, rng
+        self.drawn: list[int] = []
+
+    def __iter__(self) -> Iterator[int]:
+        while True:
+            self.drawn.append(int(self._rng.random() >= self._chance))
+            yield self.drawn[-1]
+
+
+def _needle_world(piece: Piece, rng: np.random.Generator) -> tuple[_Endless, CallableRater]:
+    contexts = _Endless(piece["eps"], rng)
+    return contexts, CallableRater(lambda item, label: contexts.drawn[item] == 0 and label == 0)
+
+
+def _several_world(piece: Piece, rng: np.random.Generator) -> tuple[_Endless, CallableRater]:
+    """One context; label 0 is right a little more often than the 2 s - 1 after it, each time anew."""
+    chance = np.zeros(piece["K"])
+    chance[: 2 * piece["s"]] = 0.5
+    chance[0] += 2 * piece["eps"]
+    return _Endless(1.0, rng), CallableRater(lambda item, label: bool(rng.random() < chance[label]))
 
 
 def _covered(chance: Floats, n_labels: int, n_hedge: int, copies: Ints, rng: np.random.Generator) -> Floats:
@@ -120,13 +198,13 @@ def _yeses(chance: float, n_rounds: int, rng: np.random.Generator) -> Ints:
     return np.sort(rng.choice(n_rounds, rng.binomial(n_rounds, chance), replace=False)).astype(np.int64)
 
 
-def _several(piece: Piece, rng: np.random.Generator) -> float | None:
-    K, n_runs = piece["K"], piece["runs"]
+def _several(piece: Piece, rng: np.random.Generator) -> Row:
+    K, n_runs, is_paper = piece["K"], piece["runs"], piece["learner"] in (PAPER, PAPER_SPIDER)
     chance = np.full(2 * piece["s"], 0.5)
     chance[-1] += 2 * piece["eps"]
-    mixtures = _paper_laws(chance, K, rng) if piece["learner"] == PAPER else None
+    mixtures = _paper_laws(piece["learner"], chance, K, rng) if is_paper else None
     # K M1 uniform guesses confirm s K M1 / K labels in the mean.
-    before = K * CONFIRMED_PER_LABEL * K / chance.sum() if piece["learner"] == PAPER else 0.0
+    before = K * CONFIRMED_PER_LABEL * K / chance.sum() if is_paper else 0.0
 
     def share_failing(n_rounds: int) -> float:
         n_final, q = n_rounds, np.full((n_runs, chance.size), 1.0 if piece["learner"] == "full labels" else 1 / K)
@@ -142,8 +220,7 @@ def _several(piece: Piece, rng: np.random.Generator) -> float | None:
         return float(1 - best.all(axis=1).mean())
 
     start = 16 if piece["learner"] == "full labels" else int(0.02 * K / piece["eps"] ** 2)
-    needed = rounds_needed(share_failing, DELTA["several"], start=max(16, start))
-    return None if needed is None else needed + before
+    return rounds_needed(share_failing, DELTA["several"], n_runs, start=max(16, start)).row(before)
 
 
 def _yes_counts(n_rounds: int, chance: Floats, all_told: bool, rng: np.random.Generator) -> Ints:
@@ -155,13 +232,13 @@ def _yes_counts(n_rounds: int, chance: Floats, all_told: bool, rng: np.random.Ge
     return counts
 
 
-def _paper_laws(chance: Floats, n_labels: int, rng: np.random.Generator) -> Floats:
+def _paper_laws(solver: str, chance: Floats, n_labels: int, rng: np.random.Generator) -> Floats:
     """The probability of asking each label that may be right, for some mixtures of the paper's phase 1."""
     constants = PredictionTable(np.arange(n_labels)[:, None], n_labels)
     laws = np.empty((N_MIXTURES, chance.size))
     for law in laws:
         y = rng.choice(chance.size, CONFIRMED_PER_LABEL * n_labels, p=chance / chance.sum())
-        mixture = explored(PAPER, constants, np.zeros(y.size, dtype=np.int64), y, rng)
+        mixture = explored(solver, constants, np.zeros(y.size, dtype=np.int64), y, rng)
         at = np.arange(chance.size)
         law[:] = W_gamma(mixture.W(constants, np.zeros(at.size, dtype=np.int64), at), GAMMA, n_labels)
     return laws
@@ -179,8 +256,12 @@ def summary(rows: list[Row]) -> list[Row]:
         mine = where(rows, problem=problem)
         for K, s, eps in sorted({(row["K"], row.get("s", 1), row["eps"]) for row in mine}):
             same = [row for row in mine if (row["K"], row.get("s", 1), row["eps"]) == (K, s, eps)]
-            at = {row["learner"]: row["rounds"] for row in same}
-            out.append({"problem": problem, "K": K, "s": s, "eps": eps, **{name: at.get(name) for name in names}})
+            at = {row["learner"]: row for row in same}
+            found: Row = {"problem": problem, "K": K, "s": s, "eps": eps}
+            for name in names:
+                if name in at:
+                    found |= {name: at[name]["rounds"], f"±, {name}": at[name]["error"]}
+            out.append(found)
     return out
 
 
@@ -190,14 +271,15 @@ def draw(rows: list[Row], figure: Figure) -> None:
     needle = sorted(where(table, problem="needle"), key=lambda row: row["K"] / row["eps"])
     ratio = column(needle, "K") / column(needle, "eps")
     for name in LEARNERS["needle"]:
-        left.plot(ratio, column(needle, name), **(look(name) | {"linestyle": ""}))
+        how = BARS | look(name) | {"linestyle": ""}
+        left.errorbar(ratio, column(needle, name), yerr=column(needle, f"±, {name}"), **how)
     left.plot(ratio, math.log(4) * ratio, **THEORY, label="ln(4) K / eps")
     log_axes(left, "K / eps", "rounds", "needle: one right label at a rare context")
     left.legend()
     several = where(table, problem="several", eps=SEVERAL_EPS)
     s = column(several, "s")
     for name in LEARNERS["several"]:
-        right.plot(s, column(several, name), **look(name))
+        right.errorbar(s, column(several, name), yerr=column(several, f"±, {name}"), **(BARS | look(name)))
     log_axes(right, "s", "", f"several right: K = {SEVERAL_K}, eps = {SEVERAL_EPS:g}")
     plain_ticks(right, s.tolist())
     right.legend()
@@ -210,7 +292,8 @@ def findings(rows: list[Row]) -> list[str]:
     exponents = ", ".join(
         f"{name} {k:.2f} and {e:.2f}"
         for name in LEARNERS["needle"]
-        for k, e in [_plane(column(needle, "K"), 1 / column(needle, "eps"), column(needle, name))]
+        for mine in [[row for row in needle if name in row]]
+        for k, e in [_plane(column(mine, "K"), 1 / column(mine, "eps"), column(mine, name))]
     )
     times = column(needle, "sequel") / column(needle, "uniform")
     ends = next((row["s"] for row in at_eps if row["sequel"] >= row["uniform"]), None)
@@ -227,10 +310,33 @@ def findings(rows: list[Row]) -> list[str]:
         + f". From s = 1 to {at_eps[-1]['s']} the sequel's rounds grow as s to the power "
         f"{slope(column(at_eps, 's'), column(at_eps, 'sequel')):.2f}, those of uniform guesses as "
         f"{slope(column(at_eps, 's'), column(at_eps, 'uniform')):.2f}: there are 2 s - 1 rivals, for everybody.",
+        _of_the_certified(rows),
         "The gain ends "
         + (f"at s = {ends}" if ends else "beyond the last s")
-        + f" of K = {SEVERAL_K} labels: from there on uniform guesses need no more rounds than the sequel.",
+        + f" of K = {SEVERAL_K} labels: from there on uniform guesses need no more rounds than the sequel. The last s "
+        f"has 2 s = {2 * at_eps[-1]['s']} labels that may be right, of norm {2 * at_eps[-1]['s']} at most.",
     ]
+
+
+def _of_the_certified(rows: list[Row]) -> str:
+    """What the learner that stops by itself needed, beside uniform guesses that are told when to stop."""
+    mine, table = where(rows, learner=CERTIFIED), summary(rows)
+    if not mine:
+        return "The certified learner was not run."
+    table = [row for row in table if CERTIFIED in row]
+    times = {
+        name: column(each, CERTIFIED) / column(each, "uniform")
+        for name in LEARNERS
+        for each in [where(table, problem=name)]
+    }
+    words = " and ".join(
+        f"{each.min():.2g} to {each.max():.2g} times on {name}" for name, each in times.items() if each.size
+    )
+    return (
+        "The certified learner is not told how many rounds are enough, and must rule out everybody else; for that it "
+        f"asks {words} what uniform guesses need, who are stopped where they are right often enough. "
+        f"{sum(row['wrong'] for row in mine)} of its {sum(row['runs'] for row in mine)} certificates were wrong."
+    )
 
 
 def _plane(x: Floats, z: Floats, y: Floats) -> tuple[float, float]:
@@ -242,12 +348,14 @@ def _plane(x: Floats, z: Floats, y: Floats) -> tuple[float, float]:
 
 def made(rows: list[Row]) -> str:
     return (
-        f"All drawn in law, {rows[0]['runs']} runs for each number of rounds, success with probability 3/4 on the "
-        f"needle and {1 - DELTA['several']:g} else; relative standard error of the rounds about "
-        f"{1.25 / math.sqrt(rows[0]['runs']):.0%}. sequel: Algorithm 2, gamma = 1/2, "
+        f"All but certified drawn in law, {N_RUNS} runs for each number of rounds, success with probability 3/4 on the "
+        f"needle and {1 - DELTA['several']:g} else. Bars: one standard error, by redrawing the runs. "
+        "sequel: Algorithm 2, gamma = 1/2, "
         f"{HEDGE_SHARE['needle']:.0%} of the rounds in phase I on the needle, {HEDGE_SHARE['several']:.0%} else. "
-        f"paper: corrective solver, M1 = {CONFIRMED_PER_LABEL} K confirmed samples, all rounds counted; its theorem is "
-        "for one right label. The certified learner is left out: it stops by what it sees."
+        "paper: corrective solver or SPIDER (as many steps as the samples last for; on the needle any solver gives "
+        f"the same), M1 = {CONFIRMED_PER_LABEL} K confirmed samples, all rounds counted; its theorem is for one right "
+        f"label. certified: {N_CERTIFIED} runs as it is, on a stream, up to its own certificate; on the needle up to "
+        f"K / eps = {MOST_CERTIFIED:,}, else up to s = {MOST_CERTIFIED_S}."
     )
 
 

@@ -18,10 +18,10 @@ from onebit.learners.items import Pool
 from onebit.learners.paper.rates import exp4_draw_rounds, exp4_rounds
 from onebit.learners.paper.schedule import collecting_rounds, final_rounds, theorem_plan
 from onebit.raters import SimulatedRater
-from onebit.research.experiments.families import gap_family
-from onebit.research.experiments.pictures import THEORY, log_axes, look, plain_ticks
+from onebit.research.experiments.families import Problem, gap_family
+from onebit.research.experiments.pictures import BARS, THEORY, log_axes, look, plain_ticks
 from onebit.research.experiments.piece import Experiment, Piece, Row, column, seed_of, slope, where
-from onebit.research.experiments.rival_runs import BLOCK, Setting, in_words, picked, reported, runs
+from onebit.research.experiments.rival_runs import BLOCK, REPORT, TUNING, Setting, in_words
 from onebit.research.experiments.simulation import N_EXPLORATIONS, PAPER, PAPER_SPIDER, paper
 from onebit.research.rivals.exp4 import Exp4Learner, exp4_gamma, exp4_rates_for_a_draw
 
@@ -39,33 +39,24 @@ GRID: list[Setting] = [
 ]
 #: gamma = 1/2 and the rate for a good draw, whatever the regret.
 FOR_A_DRAW: Setting = {"gamma for a draw": 0.5}
+#: How EXP4 is run: with the publication's rates, with the best of the grid, and with those for a good draw.
+PUBLISHED, TUNED, HALF = "EXP4 as published", "EXP4 tuned", "EXP4 half uniform"
+#: What is measured of each run of EXP4.
+FIGURES = ("excess", "excess of heaviest", "average regret")
 CONFIRMED_PER_LABEL = 5
 #: Below this the axis is linear, so that 0 has its place.
 LINEAR_BELOW = 1e-3
 
 
 def pieces(full: bool) -> list[Piece]:
-    n_rounds, n_tuning, n_report = (2**17, 2, 5) if full else (2**14, 1, 3)
-    common = {"N": N_HYPOTHESES, "items": N_ITEMS, "gap": GAP, "rounds": n_rounds}
+    n_rounds, n_runs = (2**16, 40) if full else (2**14, 15)
     sizes = (2, 4, 8, 16, 32, 64, 128) if full else (2, 4, 8, 16, 32)
-    exp4 = [
-        piece
+    common = {"N": N_HYPOTHESES, "items": N_ITEMS, "rounds": n_rounds}
+    return [
+        {"learner": name, "K": K, "gap": gap, **common, "runs": N_RUNS if name in (PAPER, PAPER_SPIDER) else n_runs}
+        for gap, names in ((GAP, (PUBLISHED, TUNED, HALF)), (HARD_GAP, (PUBLISHED, HALF)))
         for K in sizes
-        for grid in (GRID, [FOR_A_DRAW])
-        for piece in runs("EXP4", grid, n_tuning, n_report, K=K, **common)
-    ]
-    hard = common | {"gap": HARD_GAP}
-    exp4 += [
-        piece
-        for K in sizes
-        for grid in ([GRID[0]], [FOR_A_DRAW])
-        for piece in runs("EXP4", grid, 0, n_report, K=K, **hard)
-    ]
-    return exp4 + [
-        {"learner": name, "K": K, **family}
-        for K in sizes
-        for name in (PAPER, PAPER_SPIDER)
-        for family in (common, hard)
+        for name in (*names, PAPER, PAPER_SPIDER)
     ]
 
 
@@ -78,51 +69,55 @@ def rates(setting: Setting, n_labels: int, n_hypotheses: int, n_rounds: int) -> 
 
 
 def measure(piece: Piece) -> Row:
-    """The expected excess of what is returned: of a draw from EXP4's average weights, or of the paper's choice."""
-    K, n_rounds = piece["K"], piece["rounds"]
-    problem = gap_family(K, piece["N"], piece["gap"] / 2, piece["items"])
-    lost = problem.accuracy.max() - problem.accuracy
+    """The expected excess of what is returned, with its standard error: a draw from EXP4's average, or one choice."""
+    problem = gap_family(piece["K"], piece["N"], piece["gap"] / 2, piece["items"])
     if piece["learner"] in (PAPER, PAPER_SPIDER):
         rng = np.random.default_rng(seed_of(piece))
-        learner = paper(problem, rng, CONFIRMED_PER_LABEL * K, piece["learner"])
-        excess = learner.excess(n_rounds - int(learner.n_before), N_RUNS, rng)
-        return {"excess": float(excess.mean()), "standard error": float(excess.std(ddof=1) / math.sqrt(N_RUNS))}
-    gamma, rate = rates(piece["setting"], K, piece["N"], n_rounds)
+        learner = paper(problem, rng, CONFIRMED_PER_LABEL * piece["K"], piece["learner"])
+        return _mean("excess", learner.excess(piece["rounds"] - int(learner.n_before), piece["runs"], rng))
+    setting = {PUBLISHED: GRID[0], HALF: FOR_A_DRAW}.get(piece["learner"])
+    if setting is None:
+        setting = min(GRID, key=lambda each: _one_run(piece, problem, each, TUNING, 0)[0])
+    runs = np.array([_one_run(piece, problem, setting, REPORT, seed) for seed in range(piece["runs"])])
+    found: Row = {"setting": setting}
+    for name, values in zip(FIGURES, runs.T, strict=True):
+        found |= _mean(name, values)
+    return found
+
+
+def _mean(name: str, values: np.ndarray) -> Row:
+    return {name: float(values.mean()), f"±, {name}": float(values.std(ddof=1) / math.sqrt(values.size))}
+
+
+def _one_run(piece: Piece, problem: Problem, setting: Setting, role: str, seed: int) -> list[float]:
+    """``FIGURES`` of one run of EXP4."""
+    K, n_rounds = piece["K"], piece["rounds"]
+    gamma, rate = rates(setting, K, piece["N"], n_rounds)
     hypotheses, pool = PredictionTable(problem.predictions, K), Pool(np.arange(problem.truth.size))
-    exp4 = Exp4Learner(hypotheses, pool, n_rounds, gamma=gamma, rate=rate, block=BLOCK, seed=seed_of(piece))
+    number = seed_of(piece | {"setting": setting, "role": role, "seed": seed})
+    exp4 = Exp4Learner(hypotheses, pool, n_rounds, gamma=gamma, rate=rate, block=BLOCK, seed=number)
     result = run(exp4, SimulatedRater(problem.truth))
-    return {
-        "excess": float(exp4.average @ lost),
-        "excess of heaviest": float(lost[np.argmax(exp4.average)]),
-        "average regret": float(problem.accuracy.max() - result.n_yes / n_rounds),
-    }
+    lost = problem.accuracy.max() - problem.accuracy
+    regret = float(problem.accuracy.max() - result.n_yes / n_rounds)
+    return [float(exp4.average @ lost), float(lost[np.argmax(exp4.average)]), regret]
 
 
 def summary(rows: list[Row]) -> list[Row]:
     """One row for each family and K: what a draw from EXP4's average loses, its heaviest, and the paper's choice."""
     out = []
     for gap, K in sorted({(row["gap"], row["K"]) for row in rows}, key=lambda at: (-at[0], at[1])):
-        mine = where(rows, K=K, gap=gap)
-        exp4 = where(mine, learner="EXP4")
-        in_grid = [row for row in exp4 if row["setting"] != FOR_A_DRAW]
-        tuned = picked(in_grid, lambda row: float(row["excess"]))
-        shown = {"as published": GRID[0], "tuned": tuned, "half uniform": FOR_A_DRAW}
-        of = {name: reported(exp4, setting) for name, setting in shown.items()}
-        n_rounds = exp4[0]["rounds"]
-        out.append(
-            {
-                "gap": gap,
-                "K": K,
-                **{row["learner"]: row["excess"] for row in mine if row["learner"] != "EXP4"},
-                **{f"EXP4 {name}": float(np.mean(column(runs_of, "excess"))) for name, runs_of in of.items()},
-                "ln(N) / (rate T)": math.sqrt((math.e - 1) * K * math.log(exp4[0]["N"]) / n_rounds),
-                "regret as published": float(np.mean(column(of["as published"], "average regret"))),
-                "regret half uniform": float(np.mean(column(of["half uniform"], "average regret"))),
-                "heaviest as published": float(np.mean(column(of["as published"], "excess of heaviest"))),
-                "heaviest half uniform": float(np.mean(column(of["half uniform"], "excess of heaviest"))),
-                "picked": in_words(tuned),
-            }
-        )
+        at = {row["learner"]: row for row in where(rows, K=K, gap=gap)}
+        found: Row = {"gap": gap, "K": K}
+        for name, row in at.items():
+            found |= {name: row["excess"], f"±, {name}": row["±, excess"]}
+        found["ln(N) / (rate T)"] = math.sqrt((math.e - 1) * K * math.log(at[PUBLISHED]["N"]) / at[PUBLISHED]["rounds"])
+        for name, title in ((PUBLISHED, "as published"), (HALF, "half uniform")):
+            found[f"regret {title}"] = at[name]["average regret"]
+            found[f"heaviest {title}"] = at[name]["excess of heaviest"]
+            found[f"±, heaviest {title}"] = at[name]["±, excess of heaviest"]
+        if TUNED in at:
+            found["picked"] = in_words(at[TUNED]["setting"])
+        out.append(found)
     return out
 
 
@@ -140,18 +135,24 @@ def draw(rows: list[Row], figure: Figure) -> None:
     *measured, right = figure.subplots(1, len(gaps) + 1)
     half = look("EXP4") | {"linestyle": ":", "fillstyle": "none", "label": "EXP4, half uniform guesses, a draw"}
     n_rounds = max(row["rounds"] for row in rows)
+    lines = (
+        (PUBLISHED, look("EXP4") | {"label": "EXP4, rates for small regret, a draw"}),
+        (HALF, half),
+        ("heaviest as published", look("EXP4") | {"linestyle": "-.", "marker": "1", "label": "EXP4, the heaviest"}),
+        (
+            "heaviest half uniform",
+            look("EXP4") | {"linestyle": "", "marker": "2", "label": "EXP4, half uniform, the heaviest"},
+        ),
+        (PAPER, look(PAPER) | {"label": "paper, its choice"}),
+        (PAPER_SPIDER, look(PAPER_SPIDER)),
+    )
     for axes, gap in zip(measured, gaps, strict=True):
         table = where(summary(rows), gap=gap)
         K = column(table, "K")
-        published = look("EXP4") | {"label": "EXP4, rates for small regret, a draw"}
-        axes.plot(K, column(table, "EXP4 as published"), **published)
         axes.plot(K, column(table, "ln(N) / (rate T)"), **THEORY, label="sqrt((e - 1) K ln(N) / T)")
-        axes.plot(K, column(table, "EXP4 half uniform"), **half)
-        heaviest = look("EXP4") | {"linestyle": "", "marker": "1", "label": "EXP4 as published, the heaviest"}
-        axes.plot(K, column(table, "heaviest as published"), **heaviest)
-        for name in (PAPER, PAPER_SPIDER):
+        for name, how in lines:
             if any(name in row for row in table):
-                axes.plot(K, column(table, name), **look(name))
+                axes.errorbar(K, column(table, name), yerr=column(table, f"±, {name}"), **(BARS | how))
         title = f"after {n_rounds:,} rounds, best ahead by {gap:g}"
         log_axes(axes, "labels K", "expected excess error" if gap == gaps[0] else "", title)
         axes.set_yscale("symlog", linthresh=LINEAR_BELOW)
@@ -183,9 +184,8 @@ def findings(rows: list[Row]) -> list[str]:
     everything = summary(rows)
     table = where(everything, gap=max(row["gap"] for row in everything))
     K = column(table, "K")
-    names = ("EXP4 as published", "EXP4 tuned", "EXP4 half uniform")
-    published, tuned, half = (slope(K, column(table, name)) for name in names)
-    off = column(table, "EXP4 as published") / column(table, "ln(N) / (rate T)")
+    published, tuned, half = (slope(K, column(table, name)) for name in (PUBLISHED, TUNED, HALF))
+    off = column(table, PUBLISHED) / column(table, "ln(N) / (rate T)")
     last = table[-1]
     return [
         f"At the rates of its regret bound, the excess error of a draw from EXP4's average grows as K to the power "
@@ -215,21 +215,21 @@ def _conversions(table: list[Row]) -> str:
         return f"{column(table, name).min():.4f} to {column(table, name).max():.4f}"
 
     return (
-        f"Best ahead by {table[0]['gap']:g}. A draw from EXP4's average has {between('EXP4 as published')}, half "
-        f"uniform {between('EXP4 half uniform')}; the heaviest of the average, for which no theorem is known, "
+        f"Best ahead by {table[0]['gap']:g}. A draw from EXP4's average has {between(PUBLISHED)}, half uniform "
+        f"{between(HALF)}; the heaviest of the average, for which no theorem is known, "
         f"{between('heaviest as published')} and {between('heaviest half uniform')}; the paper's choice, an argmax as "
         f"well, {between(PAPER)}. So what a draw costs beyond this is the conversion's, not the answers'."
     )
 
 
 def made(rows: list[Row]) -> str:
-    n_report = 1 + max(row["seed"] for row in where(rows, learner="EXP4", role="report"))
+    n_runs = where(rows, learner=PUBLISHED)[0]["runs"]
     return (
-        f"{rows[0]['N']} models, {rows[0]['items']} items. EXP4 runs as it is, {n_report} runs for each setting, "
-        f"learning after every {BLOCK} rounds; excess in expectation over the draw. paper: simulated in law, "
-        f"corrective solver or SPIDER, means of {N_RUNS} runs over {N_EXPLORATIONS} mixtures, "
-        f"M1 = {CONFIRMED_PER_LABEL} K confirmed samples, all rounds counted. The axis is linear below "
-        f"{LINEAR_BELOW:g}."
+        f"{rows[0]['N']} models, {rows[0]['items']} items. Bars: one standard error; a point at 0 without one: every "
+        f"run chose the best. EXP4 runs as it is, {n_runs} runs each, learning after every {BLOCK} rounds; a draw: "
+        "excess in expectation over the draw from its average weights; the heaviest: of these. paper: simulated in "
+        f"law, corrective solver or SPIDER, gamma = 1/2, means of {N_RUNS} runs over {N_EXPLORATIONS} mixtures, M1 = "
+        f"{CONFIRMED_PER_LABEL} K confirmed samples, all rounds counted. The axis is linear below {LINEAR_BELOW:g}."
     )
 
 

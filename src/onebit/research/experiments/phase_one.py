@@ -152,7 +152,7 @@ def findings(rows: list[Row]) -> list[str]:
         "The minimum of the potential fits the yeses that it has, and forgets who was right on none of them; Hedge has "
         "drawn everybody while it knew little. Where yeses are few, that is where K is large or rounds are dear, phase "
         "1 should be Hedge: `HedgeLearner`. Where they are many, the corrective solver is about as good, and needs an "
-        "oracle only. How the certified learner would fare with Hedge in place of the potential was not measured.",
+        "oracle only. (k) has the certified learner planned by either.",
     ]
 
 

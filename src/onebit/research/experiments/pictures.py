@@ -43,6 +43,10 @@ STYLE: Any = {
 THEORY: dict[str, Any] = {"color": "#777777", "linestyle": "--", "linewidth": 1.2}
 
 
+#: How standard errors are drawn: thin, and with ends, so that they are seen beside the marks.
+BARS: dict[str, Any] = {"elinewidth": 0.9, "capsize": 2.5}
+
+
 def look(learner: str) -> dict[str, object]:
     """The arguments of ``plot`` for a learner's line."""
     colour, mark = LOOK[learner]

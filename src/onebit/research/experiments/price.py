@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from onebit.research.experiments.families import Problem, gap_family, real_table
-from onebit.research.experiments.pictures import log_axes, look, plain_ticks
+from onebit.research.experiments.pictures import BARS, log_axes, look, plain_ticks
 from onebit.research.experiments.piece import Experiment, Piece, Row, column, seed_of, slope, where
 from onebit.research.experiments.simulation import (
     CONFIRMED_PER_LABEL,
@@ -17,6 +17,7 @@ from onebit.research.experiments.simulation import (
     Simulated,
     full_labels,
     paper,
+    ratio_with_error,
     rounds_needed,
     uniform_guesses,
 )
@@ -27,6 +28,14 @@ if TYPE_CHECKING:
 DELTA, N_RUNS = 0.05, 200
 GAP_K, GAP_N, GAP_ITEMS = 20, 50, 2000
 LEARNERS = ("full labels", PAPER, PAPER_SPIDER, "uniform")
+#: What the price of each learner is called, and whether the rounds of phase 1 are left out of it.
+PRICES = (
+    ("paper", PAPER, False),
+    ("phase 2", PAPER, True),
+    ("SPIDER", PAPER_SPIDER, False),
+    ("SPIDER, phase 2", PAPER_SPIDER, True),
+    ("uniform", "uniform", False),
+)
 #: Real tables, by the number of their items that quick mode uses.
 QUICK_TABLES = {"digits": None, "letter_models": 3000}
 FULL_TABLES = {"digits": None, "letter_models": None, "mmlu_pro": None, "clinc150_models": None}
@@ -75,48 +84,40 @@ def measure(piece: Piece) -> Row:
         return float((excess(n_rounds) > eps * (1 + 1e-9)).mean())
 
     needed = [
-        rounds_needed(lambda n_rounds, eps=eps: share_above(eps, n_rounds), DELTA)  # type: ignore[misc]
+        rounds_needed(lambda n_rounds, eps=eps: share_above(eps, n_rounds), DELTA, piece["runs"])  # type: ignore[misc]
         for eps in piece["eps"]
     ]
+    rows = [each.row(learner.n_before) for each in needed]
     return {
         "K": problem.n_labels,
         "N": problem.predictions.shape[0],
         "before": learner.n_before,
-        "rounds": [None if n is None else n + learner.n_before for n in needed],
+        "rounds": [row["rounds"] for row in rows],
+        "errors": [row["error"] for row in rows],
     }
 
 
 def summary(rows: list[Row]) -> list[Row]:
-    """One row for each problem and eps: rounds of full labels, and the price of the others."""
+    """One row for each problem and eps: rounds of full labels, and the price of the others with its standard error."""
     out = []
     for name in dict.fromkeys(row["problem"] for row in rows):
         by_learner = {
             learner: {
-                eps: rounds
+                eps: (rounds, error)
                 for row in where(rows, problem=name, learner=learner)
-                for eps, rounds in zip(row["eps"], row["rounds"], strict=True)
+                for eps, rounds, error in zip(row["eps"], row["rounds"], row["errors"], strict=True)
+                if rounds is not None
             }
             for learner in LEARNERS
         }
         K, before = (where(rows, problem=name, learner="paper")[0][key] for key in ("K", "before"))
         for eps, full in by_learner["full labels"].items():
-            ours, spider, uniform = (by_learner[name].get(eps) for name in LEARNERS[1:])
-            if full is not None:
-                out.append(
-                    {
-                        "problem": name,
-                        "K": K,
-                        "eps": eps,
-                        "full labels": full,
-                        "paper": ours,
-                        "uniform": uniform,
-                        "price, paper": None if ours is None else ours / full,
-                        "price, phase 2": None if ours is None else (ours - before) / full,
-                        "price, SPIDER": None if spider is None else spider / full,
-                        "price, SPIDER, phase 2": None if spider is None else (spider - before) / full,
-                        "price, uniform": None if uniform is None else uniform / full,
-                    }
-                )
+            found: Row = {"problem": name, "K": K, "eps": eps, "full labels": full[0]}
+            for title, learner, left_out in PRICES:
+                if (needed := by_learner[learner].get(eps)) is not None:
+                    rounds = (needed[0] - before * left_out, needed[1])
+                    found[f"price, {title}"], found[f"±, {title}"] = ratio_with_error(rounds, full)
+            out.append(found)
     return out
 
 
@@ -131,11 +132,15 @@ def draw(rows: list[Row], figure: Figure) -> None:
     for axes, name in zip(all_axes, names, strict=False):
         mine = where(table, problem=name)
         eps = column(mine, "eps")
-        axes.plot(eps, column(mine, "price, uniform"), **look("uniform"))
-        axes.plot(eps, column(mine, "price, paper"), **look("paper"))
-        axes.plot(eps, column(mine, "price, SPIDER"), **(look(PAPER_SPIDER) | {"linestyle": "--"}))
         phase_2 = look("paper") | {"linestyle": ":", "marker": None, "label": "paper, phase 2 alone"}
-        axes.plot(eps, column(mine, "price, phase 2"), **phase_2)
+        lines = (
+            ("uniform", look("uniform")),
+            ("paper", look("paper")),
+            ("SPIDER", look(PAPER_SPIDER) | {"linestyle": "--"}),
+            ("phase 2", phase_2),
+        )
+        for title, how in lines:
+            axes.errorbar(eps, column(mine, f"price, {title}"), yerr=column(mine, f"±, {title}"), **(BARS | how))
         K = mine[0]["K"]
         axes.axhline(K, color="#777777", linewidth=0.8)
         axes.text(eps.max(), K * 1.15, f"K = {K}", fontsize="small", color="#555555")
@@ -155,15 +160,16 @@ def findings(rows: list[Row]) -> list[str]:
         f"{row['problem']} (K = {row['K']}) {row['price, uniform']:.1f} and {row['price, paper']:.1f}, "
         f"{row['price, phase 2']:.1f} without phase 1"
         for row in real
-        if row["price, paper"] is not None and row["price, uniform"] is not None
+        if "price, paper" in row and "price, uniform" in row
     )
     exponent = slope(column(gap, "eps"), column(gap, "full labels"))
     return [
         f"On the family with gap 2 eps (K = {GAP_K}, {GAP_N} models) at eps = {last['eps']:g}, uniform guesses need "
         f"{last['price, uniform']:.1f} times the rounds of full labels and the paper's learner "
-        f"{last['price, paper']:.1f} times; its phase 2 alone {min(column(gap, 'price, phase 2')):.1f} to "
-        f"{max(column(gap, 'price, phase 2')):.1f} times, for every eps. With SPIDER in phase 1 it is "
-        f"{last['price, SPIDER']:.1f}, and phase 2 alone {last['price, SPIDER, phase 2']:.1f}.",
+        f"{last['price, paper']:.1f} ± {last['±, paper']:.1f} times; its phase 2 alone "
+        f"{min(column(gap, 'price, phase 2')):.1f} to {max(column(gap, 'price, phase 2')):.1f} times, for every eps. "
+        f"With SPIDER in phase 1 it is {last['price, SPIDER']:.1f}, and phase 2 alone "
+        f"{last['price, SPIDER, phase 2']:.1f}.",
         f"Full labels need eps to the power {exponent:.2f} rounds (theory: -2).",
         f"At the smallest eps of each real table, uniform and paper: {tables}. Below the gap of the two best "
         "models the price no longer changes, since eps no longer matters there. Uniform guesses are full labels for "
@@ -179,8 +185,9 @@ def made(rows: list[Row]) -> str:
     n_runs = rows[0]["runs"]
     return (
         f"All simulated in law, {n_runs} runs for each number of rounds tried; rounds at which {DELTA:.0%} of them "
-        f"exceed eps, which has a relative standard error below {1 / np.sqrt(n_runs):.0%}. paper: corrective solver; "
-        f"M1 = {CONFIRMED_PER_LABEL} K confirmed samples, {N_EXPLORATIONS} mixtures."
+        f"exceed eps. Bars: one standard error, by redrawing the runs. paper: corrective solver, gamma = 1/2; M1 = "
+        f"{CONFIRMED_PER_LABEL} K confirmed samples, {N_EXPLORATIONS} mixtures. SPIDER: as many steps as these samples "
+        "last for."
     )
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from onebit.explore.potential import W_gamma
 from onebit.research.experiments.lookup import LookupClass
-from onebit.research.experiments.pictures import log_axes, look, plain_ticks
+from onebit.research.experiments.pictures import BARS, log_axes, look, plain_ticks
 from onebit.research.experiments.piece import Experiment, Piece, Row, column, seed_of, slope, where
 from onebit.research.experiments.simulation import (
     CONFIRMED_PER_LABEL,
@@ -16,6 +16,8 @@ from onebit.research.experiments.simulation import (
     PAPER,
     PAPER_SPIDER,
     explored,
+    quantile_needed,
+    ratio_with_error,
     rounds_needed,
 )
 
@@ -46,10 +48,11 @@ def measure(piece: Piece) -> Row:
     """Rounds at which at most delta of the runs have a wrong label at any of the ten points."""
     rng = np.random.default_rng(seed_of(piece))
     if piece["case"] == "realisable":
-        return {"rounds": float(np.quantile(_completion(piece, rng), 1 - DELTA)), "before": 0.0}
+        return {**quantile_needed(_completion(piece, rng), 1 - DELTA).row(), "before": 0.0}
     W, before = _agnostic_law(piece, rng)
-    needed = rounds_needed(lambda n_rounds: _share_wrong(W, n_rounds, piece["runs"], rng), DELTA, start=1024)
-    return {"rounds": needed, "before": before}
+    n_runs = piece["runs"]
+    needed = rounds_needed(lambda n_rounds: _share_wrong(W, n_rounds, n_runs, rng), DELTA, n_runs, start=1024)
+    return {**needed.row(), "before": before}
 
 
 def _completion(piece: Piece, rng: np.random.Generator) -> np.ndarray:
@@ -110,12 +113,13 @@ def summary(rows: list[Row]) -> list[Row]:
     for case, names in LEARNERS.items():
         for K in sorted({row["K"] for row in rows}):
             at = {row["learner"]: row for row in where(rows, case=case, K=K)}
-            full = at["full labels"]["rounds"]
-            row: Row = {"case": case, "K": K, "full labels": full}
+            full = (at["full labels"]["rounds"], at["full labels"]["error"])
+            row: Row = {"case": case, "K": K, "full labels": full[0]}
             for name in names[1:]:
-                row[f"price, {name}"] = at[name]["rounds"] / full
+                needed = (at[name]["rounds"], at[name]["error"])
+                row[f"price, {name}"], row[f"±, {name}"] = ratio_with_error(needed, full)
             if "paper" in names:
-                row["price with phase 1"] = (at["paper"]["rounds"] + at["paper"]["before"]) / full
+                row["price with phase 1"] = (at["paper"]["rounds"] + at["paper"]["before"]) / full[0]
             out.append(row)
     return out
 
@@ -125,16 +129,16 @@ def draw(rows: list[Row], figure: Figure) -> None:
     for axes, case in zip(figure.subplots(1, 2, sharey=True), LEARNERS, strict=True):
         mine = where(table, case=case)
         K = column(mine, "K")
-        axes.plot(K, column(mine, "price, uniform"), **look("uniform"))
+        lines = [("uniform", look("uniform"))]
         if case == "realisable":
-            how = look("certified") | {"label": "never the same guess twice"}
-            axes.plot(K, column(mine, "price, never twice"), **how)
+            lines.append(("never twice", look("certified") | {"label": "never the same guess twice"}))
         else:
-            axes.plot(K, column(mine, "price, paper"), **(look("paper") | {"label": "paper, phase 2"}))
-            how = look(PAPER_SPIDER) | {"linestyle": "--", "label": "paper, phase 2, SPIDER"}
-            axes.plot(K, column(mine, f"price, {PAPER_SPIDER}"), **how)
-            with_phase_1 = look("paper") | {"linestyle": ":", "label": "paper, with phase 1"}
+            lines.append((PAPER, look(PAPER) | {"label": "paper, phase 2"}))
+            lines.append((PAPER_SPIDER, look(PAPER_SPIDER) | {"linestyle": "--", "label": "paper, phase 2, SPIDER"}))
+            with_phase_1 = look(PAPER) | {"linestyle": ":", "label": "paper, with phase 1"}
             axes.plot(K, column(mine, "price with phase 1"), **with_phase_1)
+        for name, how in lines:
+            axes.errorbar(K, column(mine, f"price, {name}"), yerr=column(mine, f"±, {name}"), **(BARS | how))
         axes.plot(K, K, color="#777777", linewidth=0.8, linestyle="--", label="K")
         log_axes(axes, "labels K", "rounds / rounds of full labels" if case == "realisable" else "", case)
         plain_ticks(axes, K.tolist())
@@ -163,9 +167,11 @@ def findings(rows: list[Row]) -> list[str]:
 def made(rows: list[Row]) -> str:
     n_runs = rows[0]["runs"]
     return (
-        f"All simulated in law, {n_runs} runs for each number of rounds tried (relative standard error below "
-        f"{1 / np.sqrt(n_runs):.0%}); all functions of {N_POINTS} points. paper: corrective solver; M1 = "
-        f"{CONFIRMED_PER_LABEL} max(K, {N_POINTS}) confirmed samples, {N_EXPLORATIONS} mixtures."
+        f"All simulated in law, {n_runs} runs for each number of rounds tried; rounds at which {DELTA:.0%} of them "
+        "have a wrong label somewhere. Bars: one standard error, by redrawing the runs. All functions of "
+        f"{N_POINTS} points; in the agnostic case the label of a point is drawn anew each time. paper: corrective "
+        f"solver, gamma = 1/2; M1 = {CONFIRMED_PER_LABEL} max(K, {N_POINTS}) confirmed samples, {N_EXPLORATIONS} "
+        "mixtures. SPIDER: as many steps as these samples last for."
     )
 
 

@@ -67,8 +67,9 @@ means for Banditron the gamma of the bound in `banditron.py`.
 - The list learner of Erez and Koren (2025, arXiv 2502.09257): only its abstract could be found; the sequel improves on
   it, and is here: [sequel.md](sequel.md). Its rate for one label is order (K^7 + 1 / eps^2) log(N / delta).
 - The exploration by optimisation of the sequel (its Algorithm 1), which solves T min-max problems for each prediction.
-- RandomizedUCB (Dudik et al. 2011): the constants of its program could not be found; ILOVETOCONBANDITS, its successor,
-  has the same kind of constraints.
+- RandomizedUCB (Dudik et al. 2011) and explore-first: both are built ([rivals.md](rivals.md)) and not measured. The
+  first is the forerunner of ILOVETOCONBANDITS, with constraints of the same kind; its constants could not be checked.
+  The second returns what uniform guesses return.
 - Learners defined through the Littlestone dimension (Daniely et al. 2011, 2013; Long 2017; Raman et al. 2023): they
   need an oracle for that dimension, which no class here has. The realisable case is governed by the bandit DS dimension
   (Hanneke, Meng, Moran, Shaeiri 2026), which is likewise named and not built.

@@ -37,6 +37,8 @@ CONFIRMED_PER_LABEL = 20
 N_EXPLORATIONS = 40
 #: Ratio of neighbouring numbers of rounds that are tried.
 GRID = 1.25
+#: How often runs are redrawn for a standard error.
+N_REDRAWN = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,28 +103,62 @@ def paper(problem: Problem, rng: np.random.Generator, n_confirmed: int | None = 
     return Simulated(problem, W, float(K * n_confirmed))
 
 
+@dataclass(frozen=True)
+class Needed:
+    """Rounds that were needed, None if too many, and their relative standard error."""
+
+    rounds: float | None
+    error: float
+
+    def row(self, before: float = 0.0) -> dict[str, float | None]:
+        """As it stands in a row of an experiment: after ``before`` other rounds, the standard error in rounds."""
+        if self.rounds is None:
+            return {"rounds": None, "error": None}
+        return {"rounds": self.rounds + before, "error": self.rounds * self.error}
+
+
 def rounds_needed(
-    share_failing: Callable[[int], float], delta: float, start: int = 16, most: float = 1e9
-) -> float | None:
+    share_failing: Callable[[int], float], delta: float, n_runs: int, start: int = 16, most: float = 1e9
+) -> Needed:
     """The number of rounds at which the share of failing runs comes down to delta; None if that is beyond ``most``.
 
     Tried are numbers in geometric progression, until two in a row pass; between the last that fails and the first that
-    passes the share is taken to be linear in the logarithm.
+    passes the share is taken to be linear in the logarithm. The error is that of redrawing each share that was seen as
+    one of ``n_runs`` independent runs, and reading off the rounds again.
     """
-    before: tuple[int, float] | None = None
-    n_rounds, passed = start, None
-    while n_rounds <= most:
-        share = share_failing(n_rounds)
-        if share > delta:
-            before, passed = (n_rounds, share), None
-        elif passed is not None:
-            break
-        else:
-            passed = (n_rounds, share)
+    tried: list[int] = []
+    shares: list[float] = []
+    n_rounds = start
+    while n_rounds <= most and not (len(shares) > 1 and max(shares[-2:]) <= delta):
+        tried.append(n_rounds)
+        shares.append(share_failing(n_rounds))
         n_rounds = math.ceil(n_rounds * GRID)
-    if passed is None:
-        return None
-    if before is None:
-        return float(passed[0])
-    part = (before[1] - delta) / max(before[1] - passed[1], 1e-12)
-    return math.exp(math.log(before[0]) + part * (math.log(passed[0]) - math.log(before[0])))
+    if not shares or shares[-1] > delta:
+        return Needed(None, math.nan)
+    redrawn = np.random.default_rng(0).binomial(n_runs, shares, (N_REDRAWN, len(shares))) / n_runs
+    logs = [math.log(_read_off(tried, seen, delta)) for seen in redrawn.tolist()]
+    return Needed(_read_off(tried, shares, delta), float(np.std(logs)))
+
+
+def _read_off(tried: list[int], shares: list[float], delta: float) -> float:
+    """Where the share comes down to delta for the last time, by a line in the logarithm of the rounds."""
+    failing = [i for i, share in enumerate(shares) if share > delta]
+    if not failing:
+        return float(tried[0])
+    last = failing[-1]
+    if last == len(tried) - 1:
+        return float(tried[last])
+    part = (shares[last] - delta) / (shares[last] - shares[last + 1])
+    return math.exp(math.log(tried[last]) + part * (math.log(tried[last + 1]) - math.log(tried[last])))
+
+
+def quantile_needed(rounds: NDArray[np.int64], share: float) -> Needed:
+    """The number of rounds within which a ``share`` of the runs was done, and its error by redrawing the runs."""
+    redrawn = np.random.default_rng(0).choice(rounds, (N_REDRAWN, rounds.size))
+    return Needed(float(np.quantile(rounds, share)), float(np.std(np.log(np.quantile(redrawn, share, axis=1)))))
+
+
+def ratio_with_error(one: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+    """The ratio of two independent numbers with standard errors, and its own."""
+    ratio = one[0] / other[0]
+    return ratio, abs(ratio) * math.hypot(one[1] / one[0] if one[0] else 0.0, other[1] / other[0])

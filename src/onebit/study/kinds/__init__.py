@@ -1,7 +1,7 @@
 """Kinds of studies: everything that differs between selecting a model and training one.
 
 A further kind is a package here and a line in ``KINDS``. Its module ``kind`` has ``open_it``, which gives a
-:class:`~onebit.study.kinds.kind.Kind`; its module ``making`` has ``read``, ``prepare`` and ``n_questions``. Two
+:class:`~onebit.study.kinds.kind.Kind`; its module ``making`` has ``read``, ``prepare`` and ``needed``. Two
 templates of the page are named after it.
 """
 
@@ -30,5 +30,5 @@ def open_kind(store: Store, entry: Entry, log: Sequence[Event], created: Created
 
 
 def making(kind: str) -> Any:
-    """How studies of a kind are made: a module with ``read``, ``prepare`` and ``n_questions``."""
+    """How studies of a kind are made: a module with ``read``, ``prepare`` and ``needed``."""
     return import_module(f"{KINDS[kind]}.making")

@@ -20,10 +20,11 @@ from onebit.log.chain import Head
 from onebit.log.events import Created, Event
 from onebit.raters import Rater, SimulatedRater
 from onebit.records import RunStatus
-from onebit.report.record import Report
+from onebit.report.record import Entry, Report
 from onebit.study.about import About
+from onebit.study.items import Items
 from onebit.study.quality import RaterQuality
-from onebit.study.view import NO_VERDICTS, Seen, Verdicts
+from onebit.study.view import NO_VERDICTS, Seen, Verdicts, View
 from onebit.verify.audit import Verdict
 
 if TYPE_CHECKING:
@@ -63,6 +64,11 @@ class StudyStatus:
     warnings: tuple[str, ...]
     n_events: int
     log_digest: str
+
+    @property
+    def is_safe_to_stop(self) -> bool:
+        """Whether the aim is shown: what was once shown stays shown."""
+        return self.status is RunStatus.COMPLETE
 
     def lines(self) -> list[str]:
         """The state in lines of text."""
@@ -117,6 +123,8 @@ class Kind(ABC):
     name: str
     #: Whether what raters said of each output is told besides.
     needs_verdicts: bool = False
+    #: Whether how many answers are needed can be forecast, from what ``look_ahead`` gives.
+    can_foresee: bool = False
     learner: Learner[Any]
 
     def __init__(self, study: str, created: Created, about: About, truth: NDArray[np.int64] | None) -> None:
@@ -129,6 +137,10 @@ class Kind(ABC):
     @abstractmethod
     def plausible_labels(self, row: int) -> list[int]:
         """The labels that a rater might be asked about at a row."""
+
+    def outputs(self, row: int) -> dict[int, tuple[str, ...]]:
+        """The labels that models give to a row, and which do; empty where there are no models."""
+        return {}
 
     @abstractmethod
     def status(self, standing: Standing, result: Any) -> StudyStatus:
@@ -146,12 +158,41 @@ class Kind(ABC):
     def board(self, status: Any, result: Any, seen: Seen) -> Board:
         """What the dashboard shows, from ``status`` as this kind gives it."""
 
+    def entries(self, result: Any) -> tuple[Entry, ...]:
+        """How often every model is accepted, and by how much it differs from the leader; empty if there are none."""
+        return ()
+
+    @property
+    @abstractmethod
+    def rehearsal_key(self) -> tuple[object, ...]:
+        """What decides which code a study runs; two with the same key need one rehearsal."""
+
+    @abstractmethod
+    def rehearsal(self) -> tuple[Learner[Any], Rater]:
+        """A small learner that does all that this one will, and who answers it."""
+
     @property
     def most_answers(self) -> int | None:
         """How many answers the study takes at most, where it has no aim that a forecast could be about."""
         return None
 
-    def report(self, result: Any, seen: Seen) -> Report:
+    def look_ahead(self, seconds: float, is_stopped: Callable[[], bool] | None = None) -> Any:
+        """What a forecast of how many answers are needed rests on, as JSON; it takes so many seconds at most.
+
+        It looks at the table alone, so it can be made in another process, before or while raters answer.
+        InvalidInputError if this kind has no forecasts.
+        """
+        raise InvalidInputError(
+            f"the study {self.study!r} takes its budget; only the selection of a model has a forecast"
+        )
+
+    def foresee(self, ahead: Any) -> None:
+        """Tell forecasts from now on, by what ``look_ahead`` gave."""
+        raise InvalidInputError(
+            f"the study {self.study!r} takes its budget; only the selection of a model has a forecast"
+        )
+
+    def report(self, result: Any, view: View, items: Items) -> Report:
         """The report; InvalidInputError if this kind has none."""
         raise InvalidInputError("only the selection of a model has a report; see the status of this study instead")
 

@@ -100,6 +100,21 @@ element("delete").addEventListener("click", ({ currentTarget: { dataset: { name 
   });
 });
 
+element("rename").addEventListener("click", ({ currentTarget: { dataset: { name } } }) => {
+  const typed = prompt("The new name of the study:", name);
+  if (typed === null || typed === name) return;
+  attempt(async () => {
+    await send("POST", `${api}/rename`, { name: typed });
+    location.reload();
+  });
+});
+
+element("archive").addEventListener("click", ({ currentTarget: { dataset: { archived } } }) =>
+  attempt(async () => {
+    await send("POST", `${api}/archive`, { archived: archived === "no" });
+    location.assign(archived === "no" ? "/" : location.href);
+  }));
+
 document.addEventListener("click", (event) => {
   for (const menu of document.querySelectorAll(".menu[open]")) if (!menu.contains(event.target)) menu.open = false;
 });

@@ -25,16 +25,30 @@ export function textOf({ text, html }, tag = "div") {
   return place;
 }
 
-function pictureOf(id, source) {
-  const picture = make("img", undefined, { src: source, alt: say("picture_of", { id }), draggable: false });
+// A picture, or a sound or video with the browser's own controls. What cannot be had is said in its place.
+function mediaOf(id, { form, address }) {
+  const media = form === "image" ? pictureOf(id) : playerOf(id, form);
+  media.addEventListener("error", () => media.replaceWith(make("p", say("media_problem"), { className: "notice" })));
+  media.src = address;
+  return media;
+}
+
+function pictureOf(id) {
+  const picture = make("img", undefined, { alt: say("picture_of", { id }), draggable: false });
   picture.addEventListener("load", () => {
     picture.classList.toggle("tall", picture.naturalHeight > TALL * picture.naturalWidth);
   });
   return picture;
 }
 
-export function partsOf({ id, columns, image }) {
-  const parts = image ? [pictureOf(id, image)] : [];
+function playerOf(id, form) {
+  const player = make(form, undefined, { controls: true, preload: "auto", playsInline: true });
+  player.setAttribute("aria-label", say(form === "audio" ? "sound_of" : "film_of", { id }));
+  return player;
+}
+
+export function partsOf({ id, columns, media }) {
+  const parts = media ? [mediaOf(id, media)] : [];
   if (columns.length === 1) {
     parts.push(textOf(columns[0]));
   } else if (columns.length) {
@@ -48,7 +62,7 @@ export function partsOf({ id, columns, image }) {
       sides.append(row);
     }
     parts.push(sides);
-  } else if (!image) {
+  } else if (!media) {
     parts.push(make("p", say("item_named", { id }), { className: "text short" }));
   }
   return parts;

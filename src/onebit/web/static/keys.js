@@ -7,7 +7,7 @@ import { say } from "./words.js";
 const PLACE = "onebit keys";
 const FIRST = { yes: "y", no: "n", "can't tell": "c", undo: "u" };
 const ALSO = { 1: "yes", 0: "no", Backspace: "undo" };
-const TAKEN = ["j", "k", "?"];
+const TAKEN = ["j", "k", "p", "?"];
 const NAMES = { yes: "yes", no: "no", "can't tell": "cant_tell", undo: "undo" };
 
 export class Keys {

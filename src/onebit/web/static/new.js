@@ -108,7 +108,7 @@ function show(from, told, called) {
   ofNoModel = told.of_no_model;
   noted = told.notes;
   note("notes", noted);
-  for (const id of ["id", "truth", "reference", "image", "gold", "model", "output"]) {
+  for (const id of ["id", "truth", "reference", "media", "gold", "model", "output"]) {
     const none = new Option("none", "");
     element(id).replaceChildren(none, ...names.map((name) => new Option(name, name)));
   }
@@ -119,7 +119,7 @@ function show(from, told, called) {
   element("truth").value = names.find((name) => /^(truth|label|gold|y|target)$/i.test(name)) ?? "";
   element("reference").value = names.find((name) => /^(reference|reference_answer)$/i.test(name)) ?? "";
   element("models").value = pattern() ?? "";
-  element("image").value = names.find((name) => /^(image|picture|photo)$/i.test(name)) ?? "";
+  element("media").value = names.find((name) => /^(image|picture|photo|audio|sound|recording|video|film|media)$/i.test(name)) ?? "";
   for (const id of ["show", "text"])
     boxes(id, (name) => /^(text|message|question|title|body|prompt|content|sentence|utterance|input)$/i.test(name));
   element("name").value ||= called.split("/").pop().replace(/\.\w+$/, "");
@@ -178,12 +178,12 @@ function changed() {
   element("long-choice").hidden = kind() !== "selection" || ofNoModel.length > 0;
   element("long-fields").hidden = !isLong();
   element("models-field").hidden = isLong() || kind() !== "selection";
-  element("image-folder-field").hidden = !element("image").value;
+  for (const id of ["media-folder-field", "media-hosts-field"]) element(id).hidden = !element("media").value;
   element("gold-share-field").hidden = !element("gold").value;
   const protocol = document.querySelector("[name=protocol]:checked")?.value;
   element("exhaustive-field").hidden = protocol !== "follow-up";
   element("panel-fields").hidden = protocol !== "panel";
-  const roles = ["id", "truth", "reference", "image", "gold"].map((id) => element(id).value);
+  const roles = ["id", "truth", "reference", "media", "gold"].map((id) => element(id).value);
   const other = new Set([...roles, ...ofNoModel, ...ticked("show"), ...(kind() === "training" ? [] : judgeColumns())]);
   const [before, after] = element("models").value.split("*");
   const isModel = (name) => after === undefined || (name.startsWith(before) && name.endsWith(after));
@@ -254,9 +254,12 @@ function chosen() {
   for (const id of named) if (element(id).value) body[id] = element(id).value;
   if (!trains && element("judge").value.trim()) body.judge = element("judge").value.trim();
   if (trains && ticked("text").length) body.text = ticked("text");
-  for (const id of ["id", "truth", "image", "gold"]) if (element(id).value) body[id] = element(id).value;
+  for (const id of ["id", "truth", "media", "gold"]) if (element(id).value) body[id] = element(id).value;
   if (element("markdown").checked) body.markdown = true;
-  if (body.image) body.image_folder = element("image-folder").value.trim() || ".";
+  const hosts = element("media-hosts").value.split(/[\s,]+/).filter(Boolean);
+  if (body.media && hosts.length) body.media_hosts = hosts;
+  const folder = element("media-folder").value.trim();
+  if (body.media && (folder || !hosts.length)) body.media_folder = folder || ".";
   const own = trains ? ["target"] : ["eps", "f-no", "f-yes"];
   for (const id of [...own, "delta", "overlap", "repeat-share", "budget"])
     if (element(id).value) body[id.replace("-", "_")] = Number(element(id).value);
@@ -286,11 +289,12 @@ element("plan-button").addEventListener("click", (event) => {
   attempt(event.target, "Simulating …", async () => {
     const body = chosen();
     const plan = await post("plan", body);
-    element("plan-answers").textContent = range(plan.answers, number);
+    const [low, about, high] = plan.answers;
     const trains = body.kind === "training";
-    const words = trains ? (body.target ? "answers at most" : "answers in all") : "answers, likely";
+    element("plan-answers").textContent = trains ? range([low, high], number) : number(about);
+    const words = trains ? (body.target ? "answers at most" : "answers in all") : `answers, likely ${range([low, high], number)}`;
     element("plan-answers-words").textContent = plan.at_least ? "answers at least" : words;
-    element("plan-hours").textContent = range(plan.hours, hours);
+    element("plan-hours").textContent = range([plan.hours[0], plan.hours[2]], hours);
     element("plan-hours-words").textContent = `of one rater, at ${plan.seconds_per_answer} seconds per answer`;
     const sizes = trains ? ["items", "labels"] : ["models", "items", "labels"];
     element("plan-table-words").textContent = sizes.join(", ");
@@ -299,8 +303,8 @@ element("plan-button").addEventListener("click", (event) => {
     note("plan-notes", plan.notes.filter((each) => !noted.includes(each)));
     const checked = body.overlap > 1 || body.repeat_share || body.gold_share ? " Answers that check raters are among them." : "";
     const guess = body.protocol === "panel"
-      ? "Simulated on your table with imagined verdicts: texts do not say who is right. The lower figure if models differ clearly, the higher one if they are nearly equal."
-      : "Simulated on your table: the lower figure if the majority of models is right, the higher one if models are nearly equal.";
+      ? "Rehearsed on your table with imagined verdicts: texts do not say who is right. Fewer if models differ clearly, more if they are nearly equal."
+      : "Rehearsed on your table with imagined right labels. Fewer if one model is clearly ahead, more if the best are nearly equal.";
     element("plan-words").textContent = trains
       ? `Training uses the maximum number of answers, unless a target is shown before.${checked}`
       : `${guess}${checked} A forecast, not a promise.`;

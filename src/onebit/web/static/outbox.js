@@ -147,7 +147,7 @@ export class Outbox {
     this.state = state;
     this.progress = progress;
     this.together = together;
-    for (const { item } of this.questions) if (item.image) new Image().src = item.image;
+    for (const { item } of this.questions) if (item.media?.form === "image") new Image().src = item.media.address;
     this.#save();
     this.changed();
   }

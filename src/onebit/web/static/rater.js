@@ -72,6 +72,7 @@ function show(current) {
   shown = current;
   const { label } = current;
   const isText = Boolean(label) && (label.is_text || outbox.together);
+  const isPlayed = ["audio", "video"].includes(current.item.media?.form);
   if (!isSameItem) {
     item.replaceChildren(...partsOf(current.item));
     item.scrollTop = item.scrollLeft = outputs.scrollTop = 0;
@@ -83,7 +84,7 @@ function show(current) {
   else if (isText) question.replaceChildren(say("is_output_right"));
   else question.replaceChildren(...around("is_label_right", "label", make("b", label.name, { dir: "auto" })));
   description.textContent = label?.description ?? "";
-  const parts = { "for-yes-no": label, "for-labels": !label, "for-group": outbox.together };
+  const parts = { "for-yes-no": label, "for-labels": !label, "for-group": outbox.together, "for-media": isPlayed };
   for (const [name, isFor] of Object.entries(parts)) {
     for (const part of document.querySelectorAll(`.${name}`)) part.hidden = !isFor;
   }
@@ -211,6 +212,8 @@ function meaning(event) {
   if (label) return { now: () => outbox.answer(label.name) };
   const move = outbox.together && { j: 1, k: -1 }[latin(event)];
   if (move) return { now: () => step(move), repeats: true };
+  const player = item.querySelector("audio, video");
+  if (player && latin(event) === "p") return { now: () => (player.paused ? player.play() : player.pause()) };
   const what = keys.meaning(event);
   if (!what) return null;
   return { now: () => (what === "undo" ? undo() : answer(what)) };
@@ -219,7 +222,7 @@ function meaning(event) {
 // A key that scrolls does so in the item, or in what is looked at, wherever the focus is.
 function scroll(event) {
   if (event.key === " " && event.target instanceof HTMLButtonElement) return null;
-  if (event.target.closest?.("pre, table")) return null;
+  if (event.target.closest?.("pre, table, audio, video")) return null;
   if (event.target === labels.search && !["ArrowUp", "ArrowDown", "PageUp", "PageDown"].includes(event.key)) return null;
   const place = outputs.contains(event.target) ? outputs : item;
   const by = scrolling(event, place);
@@ -229,7 +232,7 @@ function scroll(event) {
 const main = document.querySelector("main");
 let start = null;
 main.addEventListener("pointerdown", (event) => {
-  const isOurs = !choose.contains(event.target) && !event.target.closest("pre, table, button, .judged");
+  const isOurs = !choose.contains(event.target) && !event.target.closest("pre, table, audio, video, button, .judged");
   start = event.pointerType === "touch" && isOurs ? { x: event.clientX, y: event.clientY } : null;
 });
 main.addEventListener("pointermove", (event) => {

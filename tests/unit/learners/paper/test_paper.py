@@ -11,10 +11,14 @@ from sklearn.tree import DecisionTreeClassifier
 from tests.problems import models_of_accuracy
 
 from onebit.errors import InvalidInputError
+from onebit.explore.corrective import solve_paper_potential
+from onebit.explore.frank_wolfe import frank_wolfe
 from onebit.explore.mixture import Mixture
-from onebit.explore.potential import W_gamma
+from onebit.explore.potential import W_gamma, potential
+from onebit.explore.solution import Iteration
 from onebit.explore.spider import PotentialOnSamples
 from onebit.hypotheses.base import HypothesisClass
+from onebit.hypotheses.cost_sensitive import CostSensitiveClass
 from onebit.hypotheses.counting import CountingClass
 from onebit.hypotheses.estimator import EstimatorClass
 from onebit.hypotheses.finite import PredictionTable
@@ -271,13 +275,53 @@ def test_a_pool_that_is_not_of_the_class_is_refused_at_once(hypotheses: Hypothes
     ],
 )
 def test_every_iteration_of_phase_1_can_be_observed(plan: Plan, solver: Solver, sees_gaps: bool) -> None:
-    seen: list[tuple[int, float | None]] = []
-    run(PaperLearner(CLASS, POOL, plan, solver=solver, observe=lambda t, gap: seen.append((t, gap)), seed=3), rater)
-    steps = [t for t, _ in seen]
+    records: list[Iteration] = []
+    run(PaperLearner(CLASS, POOL, plan, solver=solver, observe=records.append, seed=3), rater)
+    steps = [each.number for each in records]
     assert steps == list(range(steps[0], steps[0] + len(steps)))
-    assert all((gap is not None) is sees_gaps for _, gap in seen)
+    assert all((each.gap is not None) is sees_gaps for each in records)
     if solver == "spider":
         assert steps == list(range(1, 13))
+
+
+def test_the_records_of_the_iterations_are_what_the_mixtures_have() -> None:
+    """Of two hypotheses that are right on one sample each, the plain method starts at the first, with all its mass.
+
+    There W = (1, 0), so Phi = -(ln(3/4) + ln(1/4)) / 2 with gamma = 1/2 and K = 2, and the gap is (1/2)(1/(1/4) - 1 /
+    (3/4)) / 2. The corrective one ends at half and half, where W_gamma is 1/2 and there is no gap.
+    """
+    table, x, y = PredictionTable([[0, 1], [1, 0]], n_labels=2), np.array([0, 1]), np.array([0, 0])
+    plain: list[Iteration] = []
+    frank_wolfe(table, x, y, 0.5, 1e-3, observe=plain.append)
+    assert (plain[0].number, plain[0].support) == (1, 1)
+    assert plain[0].potential == pytest.approx(-np.log(3 / 16) / 2)
+    assert plain[0].gap == pytest.approx(2 / 3)
+    assert plain[1].support == 2
+    assert plain[-1].potential < plain[0].potential
+    corrective: list[Iteration] = []
+    solve_paper_potential(table, x, y, 0.5, 1e-6, observe=corrective.append)
+    assert corrective[-1].potential == pytest.approx(np.log(2))
+    assert corrective[-1].support == 2
+    assert corrective[-1].gap == pytest.approx(0, abs=1e-6)
+
+
+def test_spider_records_the_potential_of_the_mixture_that_it_has() -> None:
+    """What is seen before step 12 is the mixture that 11 steps end with; its support is at most the number of steps."""
+    sample: list[tuple[Any, Any]] = []
+
+    def keep(hypotheses: HypothesisClass, x: Any, y: Any, gamma: float) -> Mixture:
+        sample.append((x, y))
+        return Mixture.point(0)
+
+    records: list[Iteration] = []
+    run(PaperLearner(CLASS, POOL, Plan(40, 50), solver=keep, seed=3), rater)
+    run(PaperLearner(CLASS, POOL, Plan(40, 50, n_steps=12), observe=records.append, seed=3), rater)
+    eleven = run(PaperLearner(CLASS, POOL, Plan(40, 50, n_steps=11), seed=3), rater).exploration
+    assert eleven is not None
+    W = eleven.mixture.W(CLASS, *sample[0])
+    assert records[-1].potential == pytest.approx(potential(W, 0.5, N_LABELS))
+    assert records[-1].support == len(eleven.mixture.hypotheses)
+    assert all(each.support <= max(1, each.number - 1) for each in records)
 
 
 def test_a_solver_of_ones_own_explores_and_promises_no_theorem() -> None:
@@ -298,3 +342,23 @@ def test_a_solver_of_ones_own_explores_and_promises_no_theorem() -> None:
     assert result.oracle_calls == 2
     assert result.chosen == 2
     assert "Theorem 1" not in result.promise
+
+
+def test_spider_runs_on_a_learned_class_by_the_cost_sensitive_reduction() -> None:
+    """A tree learner refuses negative weights; wrapped, SPIDER finds a mixture that explores better than guesses.
+
+    One tree is right everywhere, so uniform guesses have a variance of 3, the number of labels.
+    """
+    x = np.arange(60.0)[:, None]
+    trees = EstimatorClass(DecisionTreeClassifier(max_depth=2, random_state=0), 3)
+    truth = (x[:, 0] >= 30).astype(np.int64)
+    plan = Plan(60, 200, n_steps=30)
+    with pytest.raises(InvalidInputError, match="wrap it in CostSensitiveClass"):
+        PaperLearner(trees, Pool(x), plan)
+    learner = PaperLearner(CostSensitiveClass(trees), Pool(x), plan, seed=0)
+    result = run(learner, SimulatedRater(truth))
+    assert result.exploration is not None
+    assert not result.exploration.certified
+    assert result.exploration.variance_bound < 3
+    assert result.oracle_calls == 30 + 1 + 1
+    assert (trees.predict(result.chosen, x) == truth).mean() > 0.9

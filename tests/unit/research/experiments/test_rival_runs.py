@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Any
 
+import numpy as np
+import pytest
+
+from onebit.research.experiments import learning_curves, online_to_batch
 from onebit.research.experiments.catalogue import EXPERIMENTS
 from onebit.research.experiments.families import spread
 from onebit.research.experiments.piece import key_of, seed_of, where
@@ -40,16 +44,34 @@ def test_picked_looks_at_tuning_runs_only() -> None:
     assert in_words(setting) == "gamma 2"
 
 
-def test_every_tuned_experiment_has_both_kinds_of_runs_of_every_setting() -> None:
-    for name in ("curves", "exploration", "online-to-batch"):
-        pieces = [piece for full in (False, True) for piece in EXPERIMENTS[name].pieces(full) if "role" in piece]
-        kinds: dict[str, set[str]] = {}
-        for piece in pieces:
-            case = {key: value for key, value in piece.items() if key not in ("seed", "role")}
-            kinds.setdefault(key_of(case), set()).add(piece["role"])
-        # A grid of one setting, as of the certified learner, needs no tuning.
-        assert {TUNING, REPORT} in kinds.values()
-        assert all(REPORT in roles for roles in kinds.values())
+def test_every_setting_has_runs_to_pick_by_and_others_to_report() -> None:
+    pieces = [piece for full in (False, True) for piece in EXPERIMENTS["exploration"].pieces(full)]
+    kinds: dict[str, set[str]] = {}
+    for piece in pieces:
+        case = {key: value for key, value in piece.items() if key not in ("seed", "role")}
+        kinds.setdefault(key_of(case), set()).add(piece["role"])
+    # A grid of one setting needs no tuning.
+    assert {TUNING, REPORT} in kinds.values()
+    assert all(REPORT in roles for roles in kinds.values())
+
+
+@pytest.mark.parametrize("module", [learning_curves, online_to_batch])
+def test_a_setting_is_picked_on_runs_that_are_not_reported(module: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In tuning runs the last setting is best: it is picked, and what its other runs found is shown."""
+    tuned = {learning_curves: "EXP4", online_to_batch: online_to_batch.TUNED}[module]
+    grid = GRIDS["EXP4"] if module is learning_curves else online_to_batch.GRID
+
+    def one_run(*given: Any) -> list[float]:
+        setting, role = given[-3:-1]
+        if role == TUNING:
+            return [0.1 if setting == grid[-1] else 0.5] * 3
+        return [0.7] * 3
+
+    monkeypatch.setattr(module, "_one_run", one_run)
+    piece = {"learner": tuned, "K": 3, "N": 8, "items": 60, "rounds": 1024, "runs": 2, "gap": 0.2}
+    row = module.measure(piece)
+    assert row["setting"] == grid[-1]
+    assert np.ravel(row["excess"])[0] == pytest.approx(0.7)
 
 
 def test_every_rival_of_the_grids_runs_and_tells_its_leaders() -> None:

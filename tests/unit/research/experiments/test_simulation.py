@@ -15,8 +15,11 @@ from onebit.learners.paper.uniform import UniformLearner
 from onebit.raters import SimulatedRater
 from onebit.research.experiments.families import Problem, gap_family, random_errors, real_table, specialists
 from onebit.research.experiments.simulation import (
+    Needed,
     full_labels,
     paper,
+    quantile_needed,
+    ratio_with_error,
     rounds_needed,
     spider_steps,
     uniform_guesses,
@@ -63,9 +66,31 @@ def test_spider_takes_as_many_steps_as_the_samples_last_for() -> None:
 
 
 def test_rounds_needed_solves_for_delta() -> None:
-    assert rounds_needed(lambda n: 100 / n, 0.05) == pytest.approx(2000, rel=0.05)
-    assert rounds_needed(lambda n: 0.0, 0.05) == 16
-    assert rounds_needed(lambda n: 1.0, 0.05, most=1000) is None
+    assert rounds_needed(lambda n: min(1, 100 / n), 0.05, 200).rounds == pytest.approx(2000, rel=0.05)
+    assert rounds_needed(lambda n: 0.0, 0.05, 200).rounds == 16
+    assert rounds_needed(lambda n: 1.0, 0.05, 200, most=1000).rounds is None
+    assert rounds_needed(lambda n: 1.0, 0.05, 200, most=1000).row() == {"rounds": None, "error": None}
+
+
+def test_the_standard_error_of_rounds_is_that_of_many_repetitions() -> None:
+    """The share that fails is 100 / n, seen in 400 runs: the error must be what repeating it all shows, up to a third.
+
+    The spread of 60 repetitions has a relative standard error of 1 / sqrt(120) = .09; a third is more than three of it.
+    """
+    rng = np.random.default_rng(0)
+    found = [rounds_needed(lambda n: rng.binomial(400, min(1, 100 / n)) / 400, 0.05, 400) for _ in range(60)]
+    spread = float(np.std(np.log([each.rounds for each in found if each.rounds is not None])))
+    assert np.mean([each.error for each in found]) == pytest.approx(spread, rel=1 / 3)
+    assert Needed(200.0, 0.1).row(before=1000.0) == {"rounds": 1200.0, "error": pytest.approx(20.0)}
+
+
+def test_a_quantile_and_its_error() -> None:
+    """For n exponential times the .75 quantile has the relative error sqrt(.75 .25 / n) / (.25 ln 4); a quarter off."""
+    times = np.random.default_rng(0).geometric(1e-4, 2000)
+    needed = quantile_needed(times, 0.75)
+    assert needed.rounds == pytest.approx(1e4 * np.log(4), rel=0.15)
+    assert needed.error == pytest.approx(np.sqrt(0.75 * 0.25 / 2000) / (0.25 * np.log(4)), rel=0.25)
+    assert ratio_with_error((6.0, 0.3), (2.0, 0.2)) == pytest.approx((3.0, 3 * np.hypot(0.05, 0.1)))
 
 
 def test_families_are_what_they_say() -> None:

@@ -3,34 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from onebit.learners.certified.statement import CertifiedResult
-from onebit.learners.contract import BoundedResult
+from onebit.learners.contract import BoundedResult, Learner
 from onebit.log.events import Created, Event
 from onebit.promise import ADVICE
-from onebit.raters import ErringRater, Rater, VerdictRater
+from onebit.raters import ErringRater, Rater, SimulatedRater, VerdictRater
 from onebit.records import RunStatus
 from onebit.report import words
-from onebit.report.charts import eps_chart, survivors_chart
+from onebit.report.charts import evidence_chart
 from onebit.report.judge_card import JudgeCard, in_a_line
 from onebit.report.making import Candidates, make_report
+from onebit.report.record import Entry as ReportEntry
 from onebit.report.record import Price, Report, as_json
 from onebit.store.store import Entry, Store
 from onebit.study.about import About
-from onebit.study.items import read_judge, read_predictions, read_truth, read_verdicts
+from onebit.study.constants import REHEARSED_ITEMS, REHEARSED_MODELS
+from onebit.study.items import Items, read_judge, read_predictions, read_truth, read_verdicts
 from onebit.study.kinds.kind import Board, Finding, Kind, Standing, StudyStatus
 from onebit.study.kinds.replayed import end_differences, prove_selection
+from onebit.study.kinds.selection.forecast import forecast
+from onebit.study.kinds.selection.imagining import Table
 from onebit.study.kinds.selection.judging import card_of, scores_of
-from onebit.study.kinds.selection.prices import measured_prices, price_of_all_outputs
+from onebit.study.kinds.selection.mistakes import pick_mistakes
+from onebit.study.kinds.selection.prices import counted_prices, measured_prices, price_of_all_outputs
+from onebit.study.kinds.selection.rehearsal import Rehearsal, rehearse
 from onebit.study.kinds.selection.selectors import build_selection
+from onebit.study.needed import Needed
 from onebit.study.quality import warnings
-from onebit.study.view import Seen, Verdicts
+from onebit.study.view import Seen, Verdicts, View
 from onebit.verify.audit import Verdict
 
 
@@ -39,7 +47,8 @@ class SelectionStatus(StudyStatus):
     """The state of a selection.
 
     No model is ahead of ``chosen`` by more than ``certified_eps``, as ``promise`` says; ``survivors`` may be the best.
-    ``forecast`` is how many more answers are needed: low, middle, high. ``judge`` is the judge's report card.
+    ``forecast`` is how many more answers are needed: low, middle, high; None unless somebody looked ahead. ``judge`` is
+    the judge's report card.
     """
 
     eps: float
@@ -64,7 +73,7 @@ class SelectionStatus(StudyStatus):
         eps = "none yet" if self.certified_eps is None else f"{self.certified_eps:.4f}"
         lines = [
             f"{self.name}: {self.status.value}",
-            f"certified eps   {eps} (asked for: {self.eps:g})",
+            f"certified eps   {eps} (asked for: {self.eps:g}): {'safe to stop' if self.is_safe_to_stop else 'not yet'}",
             f"leader          {', '.join(self.chosen) or 'none yet'}",
         ]
         if self.survivors is not None:
@@ -111,6 +120,9 @@ class Selection(Kind):
         self.setting, self.predictions = created.selection, predictions
         self._selection = build_selection(self.setting, created.learner, predictions, created.table.n_labels, judge)
         self.learner, self.needs_verdicts = self._selection.learner, judge is not None
+        self.can_foresee = created.learner == "certified"
+        #: What forecasts rest on, as soon as somebody made it.
+        self._ahead: Rehearsal | None = None
 
     def row(self, item: int) -> int:
         return self._selection.row(item)
@@ -118,12 +130,19 @@ class Selection(Kind):
     def plausible_labels(self, row: int) -> list[int]:
         return self._selection.plausible_labels(row)
 
+    def outputs(self, row: int) -> dict[int, tuple[str, ...]]:
+        said = self.predictions[:, row]
+        return {
+            int(label): tuple(self.about.models[h] for h in np.flatnonzero(said == label))
+            for label in np.unique(said[said >= 0])
+        }
+
     def status(self, standing: Standing, result: BoundedResult) -> SelectionStatus:
         created, setting = self.created, self.setting
         # What is known of a run that was suspended rests on what was found not to hold.
         is_shown = result.status is not RunStatus.SUSPENDED
         certified = result if isinstance(result, CertifiedResult) else None
-        forecast = None if certified is None else certified.forecast
+        needed = self._needed(certified)
         return SelectionStatus(
             name=standing.name,
             status=result.status,
@@ -137,13 +156,32 @@ class Selection(Kind):
             n_answers=result.n_rounds if certified is None else certified.n_answers,
             n_open=standing.n_open,
             n_cant_tell=None if certified is None else certified.n_cant_tell,
-            forecast=None if forecast is None else (forecast.low, forecast.middle, forecast.high),
+            forecast=None if needed is None else (needed.low, needed.middle, needed.high),
             raters=standing.raters,
             warnings=tuple(warnings(standing.raters, setting.f_no, setting.f_yes, created.overlap)),
             n_events=standing.head.n_events,
             log_digest=standing.head.digest,
             judge=self._card(standing.verdicts),
         )
+
+    def look_ahead(self, seconds: float, is_stopped: Callable[[], bool] | None = None) -> Any:
+        table = Table(self.predictions, self.created.table.n_labels, self._selection.judge)
+        return asdict(rehearse(table, self.setting, seconds=seconds, is_stopped=is_stopped))
+
+    def foresee(self, ahead: Any) -> None:
+        self._ahead = msgspec.convert(ahead, Rehearsal)
+
+    def _needed(self, result: CertifiedResult | None) -> Needed | None:
+        """How many more answers of raters are needed; None where nobody looked ahead, or nothing can be shown."""
+        if result is None or result.status is RunStatus.SUSPENDED:
+            return None
+        if result.status is not RunStatus.RUNNING:
+            return Needed(0, 0, 0)
+        if self._ahead is None:
+            return None
+        closings = self.learner.closings
+        needed = forecast(self._ahead, self.setting.eps, closings[-1] if closings else None, result.n_answers)
+        return needed.by_raters(self.created.overlap, self.about.gold_share + self.about.repeat_share)
 
     def _card(self, verdicts: Verdicts) -> JudgeCard | None:
         """The judge's report card; None without a judge."""
@@ -210,6 +248,28 @@ class Selection(Kind):
             return super().simulated_rater()
         return ErringRater(self.truth, f_no=f_no, f_yes=f_yes, seed=self.setting.seed, anew=True)
 
+    @property
+    def rehearsal_key(self) -> tuple[object, ...]:
+        setting, judge = self.setting, self._selection.judge
+        has_errors = setting.f_no + setting.f_yes > 0
+        learner = self.created.learner
+        return learner, setting.protocol, setting.population, has_errors, self.predictions.dtype.str, judge is not None
+
+    def rehearsal(self) -> tuple[Learner[Any], Rater]:
+        part = np.s_[:REHEARSED_MODELS, :REHEARSED_ITEMS]
+        predictions, judge = np.ascontiguousarray(self.predictions[part]), self._selection.judge
+        created = self.created
+        small = build_selection(
+            self.setting,
+            created.learner,
+            predictions,
+            created.table.n_labels,
+            None if judge is None else np.ascontiguousarray(judge[part]),
+        )
+        # As if the last model were right, but where it abstains.
+        right = SimulatedRater(np.maximum(predictions[-1], 0))
+        return small.learner, lambda question: right(replace(question, item=small.row(question.item)))
+
     def board(self, status: SelectionStatus, result: BoundedResult, seen: Seen) -> Board:
         report = self._told(result, seen)
         is_over = status.status is not RunStatus.RUNNING
@@ -220,16 +280,24 @@ class Selection(Kind):
             sentences=(words.confidence(report), words.against_the_aim(report)),
             figures={
                 "report": report,
-                "eps_chart": eps_chart(report),
-                "survivors_chart": survivors_chart(report),
+                "chart": evidence_chart(report),
                 "forecast": _to_come(is_over, status.forecast),
             },
             plain={"report": as_json(report)},
             forecast=status.forecast,
         )
 
-    def report(self, result: BoundedResult, seen: Seen) -> Report:
-        return self._told(result, seen, self._prices)
+    def report(self, result: BoundedResult, view: View, items: Items) -> Report:
+        report = self._told(result, view.seen(), self._prices)
+        number = {name: h for h, name in enumerate(self.about.models)}
+        best = [number[entry.names[0]] for entry in report.leaderboard]
+        said = ((self.row(item), label, answer) for item, label, answer in view.said())
+        return replace(report, mistakes=pick_mistakes(said, self.predictions, self.about.models, best, items))
+
+    def entries(self, result: BoundedResult) -> tuple[ReportEntry, ...]:
+        if not isinstance(result, CertifiedResult) or result.status is RunStatus.SUSPENDED:
+            return ()
+        return self._candidates.leaderboard(result)
 
     @cached_property
     def _prices(self) -> tuple[Price, ...]:
@@ -237,7 +305,8 @@ class Selection(Kind):
         if self.setting.protocol == "panel":
             return (price_of_all_outputs(self.predictions),)
         if self.truth is None:
-            return ()
+            # Forecasts take seconds that depend on the machine, and a report is recomputed by whoever verifies it.
+            return counted_prices(self.predictions, self.setting)
         return measured_prices(self.predictions, self.truth, self.created.table.n_labels, self.setting)
 
     @cached_property
@@ -272,6 +341,8 @@ class Selection(Kind):
         # The learner counts the answers of an epoch when it closes; owners count those that came.
         return replace(
             report,
+            # A study may be renamed while it is open.
+            table=self.study,
             answers=seen.n_answers,
             cant_tell=seen.n_cant_tell,
             n_events=seen.head.n_events,
@@ -290,7 +361,7 @@ def _to_come(is_over: bool, forecast: tuple[int, int, int] | None) -> tuple[str,
     if is_over:
         return "0", "answers still to come"
     if forecast is None:
-        return "-", "too early to say how many answers are still needed"
+        return "-", "working out how many answers are still needed"
     low, middle, high = forecast
     return f"{middle:,}", f"more answers needed, likely {low:,} to {high:,}"
 

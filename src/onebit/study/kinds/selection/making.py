@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from onebit.errors import InvalidInputError, OptionError
 from onebit.log.events import Created
-from onebit.raters import ErringRater, Rater, SimulatedRater, VerdictRater
-from onebit.records import SelectionSpec, Setting, StudySpec
-from onebit.study.constants import AT_A_TIME, PATIENCE, PLAN_SEED
+from onebit.records import SelectionSpec, StudySpec
+from onebit.study.constants import PLAN_SEED
 from onebit.study.creation import NewStudy, Progress, about_of
 from onebit.study.items import facts_of, to_blocks
-from onebit.study.kinds.selection.rehearsal import imagined_truths, imagined_verdicts
+from onebit.study.kinds.selection.forecast import forecast
+from onebit.study.kinds.selection.imagining import Table
+from onebit.study.kinds.selection.rehearsal import rehearse
 from onebit.study.kinds.selection.selectors import build_selection
+from onebit.study.needed import Needed
 from onebit.study.source import columns_as_texts, without_right_labels
 from onebit.tables import ModelTable, read_table
 from onebit.tables.opening import Long, is_npz, open_source, paths_of
+from onebit.tables.reading import SCORES_USED
 from onebit.tables.source import Source
+
+SCORES_NOT_USED = "the scores are not used as a judge: nothing is guessed with this protocol or learner"
 
 
 def read(spec: SelectionSpec, table: Any, progress: Progress | None = None) -> tuple[ModelTable, SelectionSpec]:
@@ -56,7 +57,7 @@ def read_models(spec: SelectionSpec, table: Any, progress: Progress | None = Non
 def _read(
     spec: SelectionSpec, table: Source | Path, truth: str | None, show: tuple[str, ...], progress: Progress | None
 ) -> ModelTable:
-    return read_table(
+    models = read_table(
         table,
         id=spec.id,
         truth=truth,
@@ -71,6 +72,15 @@ def _read(
         judge=spec.judge,
         progress=progress,
     )
+    return models if spec.judge is not None or spec.may_judge else _without_scores(models)
+
+
+def _without_scores(models: ModelTable) -> ModelTable:
+    """The table without the scores that its file has, where nobody asked for them and they would serve nothing."""
+    if models.judge is None:
+        return models
+    told = (each if each != SCORES_USED else SCORES_NOT_USED for each in models.notes)
+    return replace(models, judge=None, notes=tuple(told))
 
 
 def prepare(spec: StudySpec, table: object, simulated: bool) -> NewStudy:
@@ -100,31 +110,12 @@ def prepare(spec: StudySpec, table: object, simulated: bool) -> NewStudy:
     return NewStudy(created, about, partial(to_blocks, known, is_open))
 
 
-def n_questions(spec: SelectionSpec, table: ModelTable) -> list[tuple[int, bool]]:
-    """The questions of each rehearsal, and whether those are all: right labels are such as the votes make likely."""
+def rehearsed(table: ModelTable) -> Table:
+    """The table as rehearsals take it."""
+    return Table(table.predictions, max(2, table.n_labels), table.judge)
+
+
+def needed(spec: SelectionSpec, table: ModelTable, seconds: float | None) -> Needed:
+    """How many questions it will take, by rehearsals on the table."""
     setting = replace(spec.decided(table.is_open), seed=PLAN_SEED).setting()
-    if setting.protocol == "panel":
-        verdicts = imagined_verdicts(table.predictions, setting.seed)
-        return [_rehearse(table, setting, VerdictRater(table.predictions, each)) for each in verdicts]
-    return [
-        _rehearse(table, setting, _rater(setting, truth)) for truth in imagined_truths(table.predictions, setting.seed)
-    ]
-
-
-def _rater(setting: Setting, truth: NDArray[np.int64]) -> Rater:
-    if setting.f_no + setting.f_yes == 0:
-        return SimulatedRater(truth)
-    return ErringRater(truth, f_no=setting.f_no, f_yes=setting.f_yes, seed=setting.seed, anew=True)
-
-
-def _rehearse(table: ModelTable, setting: Setting, rater: Rater) -> tuple[int, bool]:
-    """How many questions it takes; and whether that is all, or the patience was at its end."""
-    selection = build_selection(setting, "certified", table.predictions, max(2, table.n_labels))
-    learner, n_questions, end = selection.learner, 0, time.monotonic() + PATIENCE
-    while isinstance(questions := learner.ask(AT_A_TIME), tuple):
-        for question in questions:
-            learner.tell(question.id, rater(replace(question, item=selection.row(question.item))))
-        n_questions += len(questions)
-        if time.monotonic() > end:
-            return n_questions, False
-    return n_questions, True
+    return forecast(rehearse(rehearsed(table), setting, seconds=seconds), spec.eps)

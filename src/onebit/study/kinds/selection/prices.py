@@ -1,4 +1,4 @@
-"""What other ways to choose would have cost on the same table: simulated, where the truth is known."""
+"""What other ways to choose would have cost on the same table: simulated where the truth is known, or forecast."""
 
 from __future__ import annotations
 
@@ -9,13 +9,70 @@ from numpy.typing import NDArray
 
 from onebit.learners.contract import run
 from onebit.raters import SimulatedRater
-from onebit.records import RunStatus, Setting
+from onebit.records import AskingProtocol, RunStatus, Setting
 from onebit.report.record import Price
-from onebit.study.constants import MOST_TO_SIMULATE
+from onebit.study.constants import MOST_TO_SIMULATE, PRICE_SECONDS
 from onebit.study.kinds.selection.all_labels import AllLabels
+from onebit.study.kinds.selection.forecast import forecast
+from onebit.study.kinds.selection.imagining import Answered, Table
+from onebit.study.kinds.selection.rehearsal import n_outputs, rehearse
 from onebit.study.kinds.selection.selectors import build_selection
 
 SIMULATED = "simulated, the same stopping rule"
+#: The ways to ask about labels, and what their prices are called.
+WAYS: dict[AskingProtocol, str] = {
+    "one-shot": "One-shot",
+    "follow-up": "Follow-up",
+    "labels": "Full labels of random items",
+}
+
+
+def prices(
+    table: Table, setting: Setting, answered: Answered | None = None, seconds: float | None = PRICE_SECONDS
+) -> tuple[Price, ...]:
+    """What the other ways to ask would have cost on the user's own table, where nobody knows the truth.
+
+    A forecast, not a theorem and not a measurement: one-shot, follow-up and full labels, all but the one that
+    ``setting`` asks by, are rehearsed by the real learner to the same eps and delta, on imagined truths that keep to
+    what raters have ``answered``. ``Price.answers`` is the middle of each forecast, and ``Price.source`` tells its
+    range. Raters who err are for one-shot alone: the other ways assume answers that are right, and are priced so.
+
+    It takes ``seconds`` for each way at most, so it is for a report and not for a page that somebody waits for. With
+    None every rehearsal goes to its end, and the prices are the same on every machine. Free texts have no other way: of
+    a panel, nothing is told here (``price_of_all_outputs`` counts what all would cost). A way is left out whose
+    rehearsals did not come to an end.
+
+    >>> said = np.array([[0, 1, 2] * 30, [0, 1, 1] * 30])
+    >>> [price.way for price in prices(Table(said, 3), Setting(0.1, 0.05, "one-shot"))]
+    ['Follow-up', 'Full labels of random items']
+    """
+    if setting.protocol == "panel" or table.predictions.size > MOST_TO_SIMULATE:
+        return ()
+    found = []
+    for protocol, way in WAYS.items():
+        if protocol == setting.protocol:
+            continue
+        judge = None if protocol == "labels" else table.judge
+        own = replace(table, judge=judge)
+        rehearsal = rehearse(own, _asking_by(protocol, setting), answered=answered, seconds=seconds)
+        needed = forecast(rehearsal, setting.eps)
+        if not needed.at_least:
+            source = f"forecast, likely {needed.low:,} to {needed.high:,}"
+            found.append(Price(way, needed.middle, "labels" if protocol == "labels" else "answers", source))
+    return tuple(found)
+
+
+def _asking_by(protocol: AskingProtocol, setting: Setting) -> Setting:
+    """The setting with another protocol, and without what only its own has."""
+    return replace(
+        setting,
+        protocol=protocol,
+        passive=protocol == "labels",
+        budget=None,
+        f_no=setting.f_no if protocol == "one-shot" else 0.0,
+        f_yes=setting.f_yes if protocol == "one-shot" else 0.0,
+        exhaustive=setting.exhaustive and protocol == "follow-up",
+    )
 
 
 def measured_prices(
@@ -30,22 +87,30 @@ def measured_prices(
 
 def price_of_all_outputs(predictions: NDArray[np.integer]) -> Price:
     """What it costs to judge every distinct output of every item, after which all is known."""
-    ordered = np.sort(predictions, axis=0)
-    is_new = np.ones(ordered.shape, dtype=np.bool_)
-    is_new[1:] = ordered[1:] != ordered[:-1]
-    return Price("Every output of every item", int((is_new & (ordered >= 0)).sum()), "answers", "counted on this table")
+    n_all = int(n_outputs(predictions).sum())
+    return Price("Every output of every item", n_all, "answers", "counted on this table")
+
+
+def counted_prices(predictions: NDArray[np.integer], setting: Setting) -> tuple[Price, ...]:
+    """What it costs to ask about everything, where nobody knows the truth: an answer to every label that models give.
+
+    Also a label for every item, where labels are not what was asked for.
+    """
+    n_items = int(predictions.shape[1])
+    of_items = Price("The label of every item", n_items, "labels", "counted on this table")
+    of_labels = replace(price_of_all_outputs(predictions), way="Every label that models give to every item")
+    return (of_labels,) if setting.protocol == "labels" else (of_labels, of_items)
 
 
 def _labels(
     predictions: NDArray[np.integer], truth: NDArray[np.int64], n_labels: int, setting: Setting
 ) -> tuple[Price, ...]:
-    passive = replace(setting, protocol="labels", passive=True, budget=None, f_no=0.0, f_yes=0.0, exhaustive=False)
-    selection = build_selection(passive, "certified", predictions, n_labels)
+    selection = build_selection(_asking_by("labels", setting), "certified", predictions, n_labels)
     rater = SimulatedRater(truth)
     result = run(selection.learner, lambda question: rater(replace(question, item=selection.row(question.item))))
     if result.status is not RunStatus.COMPLETE:
         return ()
-    return (Price("Full labels of random items", result.n_answers, "labels", SIMULATED),)
+    return (Price(WAYS["labels"], result.n_answers, "labels", SIMULATED),)
 
 
 def _guesses(

@@ -1,125 +1,120 @@
-"""What a selection will cost, before it starts: it is rehearsed on truths that the models' votes make likely.
-
-A forecast, not a promise. How far the best model is ahead decides what a run costs, and votes do not show that; so each
-imagined truth follows another of the trusted models, some more and some less closely, and the spread is told as well.
-"""
+"""Rehearsals of a selection: the real learner, with raters who answer by imagined truths."""
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.learners.certified import CertifiedResult
-from onebit.learners.certified.outputs import plurality
-from onebit.learners.contract import Learner, run
-from onebit.randomness import generator
-from onebit.raters import Rater, SimulatedRater, VerdictRater
-from onebit.records import AskingProtocol, Setting
-from onebit.study.constants import (
-    ACCEPTED,
-    LEADS,
-    MIN_TRUSTED,
-    MOST_REHEARSED,
-    SHARED,
-    TEXT_GAPS,
-    TRUSTED_SHARE,
-)
+from onebit.raters import Rater
+from onebit.records import Setting
+from onebit.study.constants import AT_A_TIME, MOST_REHEARSED, PLAN_SEED
+from onebit.study.kinds.selection.imagining import Answered, Table, imagined_raters
 from onebit.study.kinds.selection.selectors import build_selection
 
-Predictions = NDArray[np.integer]
+Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True)
-class Cost:
-    """Answers until ``eps`` is certified: the median of the rehearsals, and their range; None where one had no end."""
+@dataclass(frozen=True, slots=True)
+class Course:
+    """One rehearsal: after ``answers[k]`` answers ``certified[k]`` was certified, each for every epoch that closed.
 
-    protocol: AskingProtocol
-    eps: float
-    low: int | None
-    middle: int | None
-    high: int | None
-
-
-def imagined_truths(predictions: Predictions, seed: int) -> list[NDArray[np.int64]]:
-    """Truths (n,), one for each of LEADS: on every item some trusted model is right, the leader more often than others.
-
-    Leaders are the trusted models that agree most with the vote of the trusted. Where the model that is drawn abstains,
-    nobody is right.
+    ``n_answers`` are all that were given. ``is_cut``: it was given up then, before its end.
     """
-    n_items = predictions.shape[1]
-    n_trusted = min(predictions.shape[0], max(MIN_TRUSTED, round(TRUSTED_SHARE * predictions.shape[0])))
-    trusted = predictions[_by_agreement(predictions)[:n_trusted]]
-    leaders = _by_agreement(trusted)
-    rng = generator(seed, "imagined truths")
-    truths = []
-    for place, lead in enumerate(LEADS):
-        who = rng.integers(0, n_trusted, n_items)
-        who[rng.random(n_items) < lead] = leaders[place % n_trusted]
-        truths.append(trusted[who, np.arange(n_items)].astype(np.int64))
-    return truths
+
+    answers: tuple[int, ...]
+    certified: tuple[float, ...]
+    n_answers: int
+    is_cut: bool = False
+
+    def answers_until(self, eps: float) -> int:
+        """The answers until ``eps`` was certified; where it never was, those until the end."""
+        for answers, certified in zip(self.answers, self.certified, strict=True):
+            if certified <= eps:
+                return answers
+        return self.n_answers
+
+    def is_cut_before(self, eps: float) -> bool:
+        """Whether it was given up before ``eps`` was certified, so that more is needed than was given."""
+        return self.is_cut and not any(certified <= eps for certified in self.certified)
 
 
-def imagined_verdicts(predictions: Predictions, seed: int) -> list[NDArray[np.int8]]:
-    """Verdicts (N, n) on free texts, one for each of TEXT_GAPS. Texts do not say who is right, so all is imagined.
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """The rehearsals of a selection; it takes ``most`` answers at most, after which all is known or the budget used."""
 
-    On some items all models are right or all are wrong. On the others each is on its own; models follow each other by
-    the gap in how often they are accepted.
-    """
-    rng = generator(seed, "imagined verdicts")
-    n_models, n_items = predictions.shape
-    imagined = []
-    for gap in TEXT_GAPS:
-        draw = np.where(rng.random(n_items) < SHARED, rng.random(n_items), rng.random((n_models, n_items)))
-        behind = gap / (1 - SHARED) * np.arange(n_models)[:, None]
-        imagined.append((draw < (ACCEPTED - behind).clip(0)).astype(np.int8))
-    return imagined
-
-
-def _by_agreement(predictions: Predictions) -> NDArray[np.int64]:
-    """The rows of ``predictions`` (N, n), those first that agree with the plurality on most items."""
-    vote = plurality(predictions)
-    agreement = np.array([((row == vote) & (row >= 0)).mean() for row in predictions])
-    return np.argsort(-agreement, kind="stable")
+    courses: tuple[Course, ...]
+    most: int | None = None
 
 
 def rehearse(
-    predictions: Predictions,
-    n_labels: int,
+    table: Table,
+    setting: Setting,
     *,
-    protocol: AskingProtocol,
-    all_eps: tuple[float, ...],
-    delta: float,
-    seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
-) -> tuple[Cost, ...]:
-    """What it will cost to choose from a pool, for each eps; a rehearsal runs to the least and passes the others."""
-    selection = Setting(min(all_eps), delta, protocol, budget=MOST_REHEARSED, seed=seed)
-    raters: list[Rater] = [SimulatedRater(truth) for truth in imagined_truths(predictions, seed)]
-    if protocol == "panel":
-        raters = [VerdictRater(predictions, verdicts) for verdicts in imagined_verdicts(predictions, seed)]
-    needed = []
-    for i, rater in enumerate(raters):
-        learner = build_selection(replace(selection, seed=seed + i), "certified", predictions, n_labels).learner
-        result = run(learner, rater)
-        needed.append([_answers_until(learner, eps, result.achieved_eps) for eps in all_eps])
+    answered: Answered | None = None,
+    seconds: float | None = None,
+    is_stopped: Callable[[], bool] | None = None,
+    progress: Progress | None = None,
+) -> Rehearsal:
+    """Run the selection to its end once for each imagined truth.
+
+    The learner is that of the ``setting``, with its error rates, its protocol and its budget, and with the judge of the
+    table. A run to a small eps passes the larger ones, so one rehearsal serves them all. Truths keep to what was
+    ``answered``. In all they may take so many ``seconds``, and end when it ``is_stopped``: then there are fewer of
+    them, and the only one may be cut. The same table and setting give the same rehearsals, whatever the seed of the
+    study is.
+    """
+    setting = replace(setting, seed=PLAN_SEED)
+    raters = imagined_raters(table, setting, answered)
+    end = math.inf if seconds is None else time.monotonic() + seconds
+
+    def is_over() -> bool:
+        return time.monotonic() > end or (is_stopped is not None and is_stopped())
+
+    courses: list[Course] = []
+    for rater in raters:
+        course = rehearse_once(table, replace(setting, seed=PLAN_SEED + len(courses)), rater, is_over)
+        if course.is_cut and courses and is_over():
+            break
+        courses.append(course)
         if progress is not None:
-            progress(i + 1, len(raters))
-    return tuple(_cost(protocol, eps, list(each)) for eps, each in zip(all_eps, zip(*needed, strict=True), strict=True))
+            progress(len(courses), len(raters))
+    return Rehearsal(tuple(courses), _most(table.predictions, setting))
 
 
-def _answers_until(learner: Learner[CertifiedResult], eps: float, final_eps: float | None) -> int | None:
-    """The answers given when ``eps`` was first certified; None if it never was."""
-    for closing in learner.closings:
-        if closing.certified_eps <= eps:
-            return closing.n_answers
-    return learner.result.n_answers if final_eps is not None and final_eps <= eps else None
+def _most(predictions: NDArray[np.integer], setting: Setting) -> int | None:
+    """The answers that can be asked for: on a pool, about each different output of the items on which models differ."""
+    most = setting.budget
+    if setting.population == "pool":
+        n_each = n_outputs(predictions)
+        is_contested = (predictions != predictions[0]).any(axis=0)
+        n_all = n_each.size if setting.protocol == "labels" else int(n_each[is_contested].sum())
+        most = n_all if most is None else min(most, n_all)
+    return most
 
 
-def _cost(protocol: AskingProtocol, eps: float, needed: list[int | None]) -> Cost:
-    known = sorted(each for each in needed if each is not None)
-    # Those without an end come after all others.
-    ordered = [*known, *[None] * (len(needed) - len(known))]
-    return Cost(protocol, eps, ordered[0], ordered[len(ordered) // 2], ordered[-1])
+def n_outputs(predictions: NDArray[np.integer]) -> NDArray[np.int64]:
+    """How many different outputs each item has, (n,); abstentions are none."""
+    ordered = np.sort(predictions, axis=0)
+    is_new = np.ones(ordered.shape, dtype=np.bool_)
+    is_new[1:] = ordered[1:] != ordered[:-1]
+    n_each: NDArray[np.int64] = (is_new & (ordered >= 0)).sum(axis=0)
+    return n_each
+
+
+def rehearse_once(table: Table, setting: Setting, rater: Rater, is_over: Callable[[], bool] = lambda: False) -> Course:
+    """One run to its end, or until it ``is_over``."""
+    selection = build_selection(setting, "certified", table.predictions, table.n_labels, table.judge)
+    learner, n_answers, is_cut = selection.learner, 0, False
+    while not is_cut and isinstance(questions := learner.ask(AT_A_TIME), tuple):
+        for question in questions:
+            learner.tell(question.id, rater(replace(question, item=selection.row(question.item))))
+        n_answers += len(questions)
+        is_cut = n_answers >= MOST_REHEARSED or is_over()
+    closings = learner.closings
+    answers, certified = (each.n_answers for each in closings), (each.certified_eps for each in closings)
+    return Course(tuple(answers), tuple(certified), n_answers, is_cut)

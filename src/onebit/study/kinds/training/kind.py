@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from onebit.classifier import YesNoClassifier
 from onebit.estimate.accuracy import accuracy_interval
 from onebit.estimate.delta import failure_per_audit
+from onebit.learners.contract import Learner
 from onebit.learners.training.constants import MOST_AUDITS
 from onebit.learners.training.learner import TrainingLearner, TrainingResult, missing_label
 from onebit.learners.training.model import Model, mean_belief
@@ -19,9 +20,11 @@ from onebit.learners.training.network import NetworkEnsemble
 from onebit.log.events import Created, Event
 from onebit.log.fold import Course
 from onebit.randomness import generator
+from onebit.raters import Rater, SimulatedRater
 from onebit.records import Answer, EpochPlan, RunStatus, TrainingSetting
 from onebit.store.store import Entry, Store
 from onebit.study.about import About
+from onebit.study.constants import REHEARSED_ITEMS
 from onebit.study.items import read_truth
 from onebit.study.kinds.kind import Board, Finding, Kind, Standing, StudyStatus
 from onebit.study.kinds.replayed import end_differences, replayed
@@ -97,6 +100,7 @@ class Training(Kind):
     ) -> None:
         super().__init__(study, created, about, truth)
         self.setting, self._features, self._transformer = created.training, features, transformer
+        self._names = names
         self.learner, self.model = build_training(self.setting, features, names, created.table.n_labels, snapshot)
         self._n_kept = 0 if snapshot is None else snapshot.n_answers
 
@@ -192,6 +196,16 @@ class Training(Kind):
                 "n_answers": seen.n_answers,
             },
         )
+
+    @property
+    def rehearsal_key(self) -> tuple[object, ...]:
+        return "training", self.setting.protocol, self._names is None
+
+    def rehearsal(self) -> tuple[Learner[Any], Rater]:
+        features = self._features[:REHEARSED_ITEMS]
+        n_labels = self.created.table.n_labels
+        learner, _ = build_training(self.setting, features, self._names, n_labels)
+        return learner, SimulatedRater(np.arange(features.shape[0]) % n_labels)
 
     @property
     def most_answers(self) -> int:

@@ -13,6 +13,7 @@ from onebit.errors import InvalidInputError, OptionError
 from onebit.log.events import Created, TableFacts
 from onebit.records import StudySpec, TrainingSpec
 from onebit.study.creation import NewStudy, Progress, about_of
+from onebit.study.needed import Needed
 from onebit.study.source import columns_as_texts, without_right_labels
 from onebit.tables.data import Data, Wanted, read_data
 from onebit.tables.opening import is_npz
@@ -30,7 +31,7 @@ def read(spec: TrainingSpec, path: Path, progress: Progress | None = None) -> tu
         spec = replace(spec, labels=tuple(sorted({label for label in right if label})))
     data, spec = without_right_labels(rows, spec, spec.labels or ())
     if not data.shown(0):
-        raise OptionError("show", "there is nothing to show to raters; name columns as show, image or text")
+        raise OptionError("show", "there is nothing to show to raters; name columns as show, media or text")
     return data, spec
 
 
@@ -60,9 +61,10 @@ def prepare(spec: StudySpec, data: object, simulated: bool) -> NewStudy:
     return NewStudy(created, about, partial(training_blocks, features, names, transformer, data, truth))
 
 
-def n_questions(spec: TrainingSpec, data: Data) -> list[tuple[int, bool]]:
+def needed(spec: TrainingSpec, data: Data, seconds: float | None) -> Needed:
     """Its budget: training takes what it is given, and nothing is rehearsed."""
-    return [(spec.setting(data.n_items).budget, True)]
+    budget = spec.setting(data.n_items).budget
+    return Needed(budget, budget, budget)
 
 
 def _transformer(data: Data, seed: int) -> Any:

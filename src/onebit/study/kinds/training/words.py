@@ -10,6 +10,7 @@ from markupsafe import Markup
 from onebit.records import RunStatus
 from onebit.report.charts import step_chart
 from onebit.report.words import at_most
+from onebit.study.constants import TOO_WIDE
 
 if TYPE_CHECKING:
     from onebit.study.kinds.training.kind import TrainingStatus
@@ -30,9 +31,20 @@ def interval_of(status: TrainingStatus) -> tuple[float, float] | None:
     return None if status.accuracy in (None, (0.0, 1.0)) else status.accuracy
 
 
+def is_too_early(interval: tuple[float, float]) -> bool:
+    """Whether an interval says so little that it is no headline.
+
+    >>> is_too_early((0.017, 0.983)), is_too_early((0.6, 0.9))
+    (True, False)
+    """
+    return interval[1] - interval[0] > TOO_WIDE
+
+
 def title(status: TrainingStatus) -> str:
     """How good the classifier is, as far as that is known."""
     interval = interval_of(status)
+    if interval is not None and is_too_early(interval):
+        return "Too early to say"
     if interval is not None:
         return "{} to {} right".format(*percent(*interval))
     if status.recent_accuracy is not None:
@@ -42,7 +54,13 @@ def title(status: TrainingStatus) -> str:
 
 def headline(status: TrainingStatus) -> str:
     """What that means, in words that need no mathematics."""
-    if interval_of(status) is not None:
+    interval = interval_of(status)
+    if interval is not None and is_too_early(interval):
+        return (
+            "The classifier was tested with so few answers that it may be right on anything from {} to {} of "
+            "items.".format(*percent(*interval))
+        )
+    if interval is not None:
         return (
             "The classifier, as it is now, is right that often on items like these. Such a statement is wrong in "
             f"{at_most(status.delta)} studies."

@@ -1,0 +1,51 @@
+"""What choosing from a table will cost, by several protocols and for several eps: ``onebit plan`` and its Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from onebit.records import AskingProtocol, SelectionSpec
+from onebit.study.constants import PLAN_SEED
+from onebit.study.kinds.selection.forecast import forecast
+from onebit.study.kinds.selection.making import rehearsed
+from onebit.study.kinds.selection.rehearsal import Progress, rehearse
+from onebit.study.needed import Needed
+from onebit.tables import ModelTable
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The answers of raters that are needed to certify ``eps`` by a protocol."""
+
+    protocol: AskingProtocol
+    eps: float
+    needed: Needed
+
+
+def plan(
+    table: ModelTable, spec: SelectionSpec, all_eps: Sequence[float], progress: Progress | None = None
+) -> tuple[Planned, ...]:
+    """A forecast for each protocol that the table can be asked by, and each eps, the largest first.
+
+    Where the spec names a protocol it is that alone.
+    """
+    falling = sorted(set(all_eps), reverse=True)
+    planned = []
+    for protocol in protocols(spec, table.is_open):
+        own = replace(spec, protocol=protocol, eps=falling[-1], seed=PLAN_SEED)
+        rehearsal = rehearse(rehearsed(table), own.setting(), progress=progress)
+        for eps in falling:
+            needed = forecast(rehearsal, eps).by_raters(spec.overlap, spec.check_share)
+            planned.append(Planned(protocol, eps, needed))
+    return tuple(planned)
+
+
+def protocols(spec: SelectionSpec, is_open: bool) -> tuple[AskingProtocol, ...]:
+    """The protocols that ask yes or no and are worth comparing, or the one that the spec names."""
+    if spec.protocol != "auto":
+        return (spec.protocol,)
+    decided = spec.decided(is_open).protocol
+    if decided != "one-shot" or spec.f_no + spec.f_yes > 0:
+        return (decided,)  # type: ignore[return-value]
+    return "one-shot", "follow-up"
