@@ -199,7 +199,7 @@ def test_answers_of_a_link_that_ended_are_sent_by_the_next(start: Start) -> None
     (link,) = server.site.access.working(1)
     server.site.access.revoke(link.id, 1)
     press(page, "y")
-    expect(page.locator("#notice")).to_contain_text("One answer could not be sent")
+    expect(page.locator("#notice")).to_contain_text("1 answer could not be sent")
     assert server.answers() == 0
     page.goto(f"{server.url}/r/{server.token('ann')}")
     server.wait_for_answers(1)
@@ -237,7 +237,7 @@ def test_an_answer_is_kept_whatever_stands_between(start: Start, given: dict[str
     page.wait_for_timeout(300)
     page.route("**/api/v1/*", lambda route: route.fulfill(**given))
     press(page, "y")
-    expect(page.locator("#notice")).to_contain_text("One answer")
+    expect(page.locator("#notice")).to_contain_text("1 answer")
     page.unroute("**/api/v1/*")
     page.evaluate("() => dispatchEvent(new Event('online'))")
     server.wait_for_answers(1)
