@@ -292,6 +292,7 @@ def findings(rows: list[Row]) -> list[str]:
         f"{name} {k:.2f} and {e:.2f}"
         for name in LEARNERS["needle"]
         for mine in [[row for row in needle if name in row]]
+        if len({row["K"] for row in mine}) > 1
         for k, e in [_plane(column(mine, "K"), 1 / column(mine, "eps"), column(mine, name))]
     )
     times = column(needle, "sequel") / column(needle, "uniform")
@@ -301,7 +302,11 @@ def findings(rows: list[Row]) -> list[str]:
         f"needs {times.min():.1f} to {times.max():.1f} times the rounds of uniform guesses, which are the best here; "
         f"the paper's learner waits for M1 = {CONFIRMED_PER_LABEL} K yeses, and so for order K^2 / eps.",
         f"Several right, exponent of 1 / eps at s = {SEVERAL_S}: "
-        + ", ".join(f"{name} {-slope(column(at_s, 'eps'), column(at_s, name)):.2f}" for name in LEARNERS["several"])
+        + ", ".join(
+            f"{name} {-slope(column(at_s, 'eps'), column(at_s, name)):.2f}"
+            for name in LEARNERS["several"]
+            if all(name in row for row in at_s)
+        )
         + f" (the lower bound has 2). At eps = {SEVERAL_EPS:g} the sequel over uniform guesses is "
         + ", ".join(f"{row['sequel'] / row['uniform']:.2f} at s = {row['s']}" for row in at_eps)
         + "; predicted, if its draws share out the right labels evenly, "
