@@ -74,7 +74,7 @@ def plain_ticks(axes: Axes, values: Iterable[float]) -> None:
 
     shown = sorted(set(values))
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xticks(shown, labels=[f"{value:g}" for value in shown])
+    axes.set_xticks(shown, labels=[f"{value:g}" if value < 1e6 else f"{value:,.0f}" for value in shown])
 
 
 def picture(experiment: Experiment, rows: list[Row]) -> Figure:

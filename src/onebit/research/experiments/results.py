@@ -82,12 +82,13 @@ def report(results: Path) -> str:
     missing = []
     for experiment in EXPERIMENTS.values():
         path = results / f"{experiment.name}.json"
-        if path.exists():
+        try:
             parts.append(section(experiment, json.loads(path.read_text()), results.name))
-        else:
+        except (FileNotFoundError, KeyError):
+            # A KeyError: what was kept is of an older version, whose rows had other figures.
             missing.append(experiment.name)
     if missing:
-        parts.append(f"Not run yet: {', '.join(missing)}.\n")
+        parts.append(f"Not run yet, or by an older version only: {', '.join(missing)}.\n")
     return "\n".join([*parts, TAIL])
 
 
