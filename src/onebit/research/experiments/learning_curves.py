@@ -196,9 +196,10 @@ def made(rows: list[Row]) -> str:
     return (
         f"Means of {rows[0]['runs']} runs for everybody; bars: one standard error. A point at 0 without a bar: each "
         "run chose the best. Simulated in law: full labels, uniform, paper (corrective solver), paper with SPIDER (as "
-        f"many steps as its samples last for), both gamma = 1/2 and over {min(N_EXPLORATIONS, rows[0]['runs'])} mixtures. Run as they are, "
-        f"up to {n_rounds:,} rounds: certified (eps = {CERTIFIED_EPS}) and rivals, each at the setting that was best "
-        f"in {N_TUNING} other runs. M1 = {CONFIRMED_PER_LABEL} K confirmed samples where these take at most half of "
+        f"many steps as its samples last for), both gamma = 1/2 and over "
+        f"{min(N_EXPLORATIONS, rows[0]['runs'])} mixtures. Run as they are, up to {n_rounds:,} rounds: "
+        f"certified (eps = {CERTIFIED_EPS}) and rivals, each at the setting that was best in {N_TUNING} other runs. "
+        f"M1 = {CONFIRMED_PER_LABEL} K confirmed samples where these take at most half of "
         f"the rounds, else as many as half of the rounds confirm; below {FEWEST_CONFIRMED} there is no point. The "
         f"axis is linear below {LINEAR_BELOW:g}."
     )
