@@ -206,7 +206,7 @@ def test_all_interfaces_refuse_for_the_same_reason(
         make(table, "new", storage=served.site.storage, **given, **labels)
     option, reason = caught.value.option, str(caught.value)
     told = served.post("studies", served.owner, name="new", kind=kind, path="new.csv", **given, **labels).json()
-    assert told == {"error": reason, "field": option}
+    assert told == {"error": reason, "field": option, "refused": True}
     words = [
         word for name, value in given.items() for word in (flag(name), "" if value is True else str(value)) if word
     ]
