@@ -31,7 +31,6 @@ def result(status: RunStatus = RunStatus.RUNNING, eps: float | None = 0.2) -> Ce
         promise="up to achieved_eps",
         eps=0.1,
         delta=0.05,
-        forecast=None,
         n_checks=0,
         n_contradicted=0,
     )

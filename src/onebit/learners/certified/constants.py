@@ -88,13 +88,3 @@ FINE_STEPS = 10
 AHEAD_STEPS = (*(round(0.75**k, 4) for k in range(1, 25)), 0.0)
 #: A gate tests a margin that is smaller by this: far above the rounding of sums, far below any item's weight.
 MARGIN_ROUNDING = 1e-9
-
-# ---- forecasts
-
-#: Epochs that a forecast needs.
-ENOUGH_EPOCHS = 3
-#: Standard errors that d is taken to be too high by, for the low end of the forecast, its middle and its high end. The
-#: slowest of many rivals looks slower than it is, so the middle is not at 0.
-TOO_HIGH = (1.0, 0.3, -0.5)
-#: Steps in which the items that are left in a pool are gone through.
-N_STEPS = 200

@@ -112,7 +112,6 @@ class CertifiedLearner(CertifiedRun):
             )
         else:
             self._evidence = PoolEvidence(self._pool_said, passive, self.seed, usual_bet(eps, exact=True))
-            self._n_drawn_once = self._pool_said.shape[1]
         self._judge = None if judge is None else Judge(hypotheses, items, judge)
         self._uniforms = RoundStream(self.seed, "rounds")
         self._known = KnownAnswers()

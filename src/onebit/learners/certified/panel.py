@@ -114,8 +114,7 @@ class PanelLearner(CertifiedRun):
         self._items = np.empty(0, dtype=np.int64)
         said: Predictions = np.empty((hypotheses.n_hypotheses, 0), dtype=np.int64)
         if self._pool_said is not None:
-            self._n_drawn_once = self._pool_said.shape[1]
-            self._items = generator(seed, "panel order").permutation(self._n_drawn_once)
+            self._items = generator(seed, "panel order").permutation(self._pool_said.shape[1])
             said = self._pool_said[:, self._items]
         scores = None
         if judge is not None and self._pool_said is not None:
@@ -123,8 +122,6 @@ class PanelLearner(CertifiedRun):
             scores = JudgeScores(np.where(said < 0, 0.0, judged), constants.JUDGE_WEIGHT, constants.JUDGE_SHARE)
         self._evidence = PanelEvidence(said, self._pool_said is not None, scores)
         self._panel: PanelQuestions | None = None
-        #: Items that questions of the epoch under way are about for the first time.
-        self._n_new = 0
 
     @property
     def continues_item(self) -> bool:

@@ -63,7 +63,7 @@ class Scores:
 def needed_rounds(standing: Standing, n_rounds: int, eps: float) -> Floats:
     """Rounds in which each survivor is ruled out as one ahead of the leader by eps, roughly; 0 for the leader. (V,).
 
-    As in ``forecast.py``: with D of mean d and second moment V a round wins about (eps - d)^2 / 2V.
+    With D of mean d and second moment V a round wins about (eps - d)^2 / 2V.
     """
     survivors = standing.survivors
     if n_rounds == 0:

@@ -20,7 +20,6 @@ from onebit.hypotheses.finite import FiniteClass
 from onebit.kernels.distinct import distinct_rows
 from onebit.learners.certified.asking import Asking
 from onebit.learners.certified.evidence import Evidence
-from onebit.learners.certified.forecast import Forecast, forecast
 from onebit.learners.certified.gate import GateStanding
 from onebit.learners.certified.outputs import Predictions
 from onebit.learners.certified.standing import Accuracies, Approach, Standing
@@ -47,9 +46,6 @@ class CertifiedRun(Learner[CertifiedResult]):
     On a stream, rows that are equal so far may differ on what is to come, so all of them count.
     """
 
-    #: The size of the pool where its items are drawn without replacement.
-    _n_drawn_once: int | None = None
-
     def __init__(self, hypotheses: FiniteClass, items: ItemSource, setting: Setting) -> None:
         check_fraction("eps", setting.eps)
         check_fraction("delta", setting.delta)
@@ -72,8 +68,6 @@ class CertifiedRun(Learner[CertifiedResult]):
             self._pool_said = said[self._first]
         self._ledger = Ledger(hypotheses.n_labels)
         self._standing: Standing | None = None
-        #: The forecast of the last standing that somebody read.
-        self._foreseen: tuple[Standing | None, Forecast | None] = None, None
         #: The epoch under way.
         self._asking: Asking | None = None
         #: Raters who answer at once.
@@ -159,10 +153,6 @@ class CertifiedRun(Learner[CertifiedResult]):
 
     def _result_of(self, standing: Standing, closings: tuple[Closing, ...], counts: dict[str, Any]) -> CertifiedResult:
         ahead, setting = standing.ahead_at_most(), self._setting
-        foreseen = self._foreseen
-        if foreseen[0] is not standing and setting.baseline is None:
-            foreseen = standing, forecast(standing, closings, setting.eps, self._n_drawn_once)
-            self._foreseen = foreseen
         n_items = None if self._pool_said is None else self._pool_said.shape[1]
         names = np.flatnonzero(self._which == standing.leader).tolist()
         if setting.baseline is not None:
@@ -178,7 +168,6 @@ class CertifiedRun(Learner[CertifiedResult]):
             names=tuple(names),
             survivors=tuple(self._first[standing.survivors].tolist()),
             ahead_at_most=tuple(ahead.tolist()),
-            forecast=foreseen[1],
             gate=self._comparisons(standing),
             measure=None if is_bare else partial(self._measured, standing, float(ahead.max())),
             approach=None if is_bare else partial(self._approach, standing, closings),

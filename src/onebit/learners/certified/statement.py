@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from onebit.learners.certified.forecast import Forecast
 from onebit.learners.certified.standing import Accuracies, Approach
 from onebit.learners.contract import BoundedResult
 from onebit.records import Comparison
@@ -17,10 +16,9 @@ class CertifiedResult(BoundedResult):
 
     ``chosen`` is the leader, ``names`` the models that predict exactly as it does on the pool, ``survivors`` those that
     may be the best: if one of them is, it is ahead of the leader by at most its entry in ``ahead_at_most``. So no model
-    is ahead of the leader by more than ``achieved_eps``, the certified eps. ``forecast`` says how many answers are
-    still needed, None while too little is known. Of ``n_rounds`` examples drawn all survivors agreed on
-    ``n_free_rounds``; ``n_answers`` were given by the rater. In follow-up, ``n_checks`` rounds asked one more label to
-    test what the protocol assumes, and ``n_contradicted`` of these contradicted it.
+    is ahead of the leader by more than ``achieved_eps``, the certified eps. Of ``n_rounds`` examples drawn all
+    survivors agreed on ``n_free_rounds``; ``n_answers`` were given by the rater. In follow-up, ``n_checks`` rounds
+    asked one more label to test what the protocol assumes, and ``n_contradicted`` of these contradicted it.
 
     ``measure`` says how often every model is accepted, in intervals with a delta of their own: they all hold together,
     at every moment, with probability at least 1 - delta. ``approach`` says how far the run is from its end. Both are
@@ -36,7 +34,6 @@ class CertifiedResult(BoundedResult):
     names: tuple[int, ...]
     survivors: tuple[int, ...]
     ahead_at_most: tuple[float, ...]
-    forecast: Forecast | None
     n_answers: int
     n_free_rounds: int
     n_cant_tell: int

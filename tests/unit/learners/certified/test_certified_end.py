@@ -375,16 +375,6 @@ def test_an_item_with_a_label_from_every_model() -> None:
     assert 7 in result.survivors
 
 
-@one_shot
-def test_the_forecast_comes_to_nothing_in_the_end(kind: Kind) -> None:
-    learner = kind.learner(eps=0.05)
-    assert learner.result.forecast is None
-    run_telling(kind, learner)
-    forecast = learner.result.forecast
-    assert forecast is not None
-    assert (forecast.low, forecast.middle, forecast.high) == (0, 0, 0)
-
-
 # What is refused
 
 
