@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -287,9 +289,14 @@ class StreamLearnerSuite(LearnerSuite):
 
 
 def plain(value: Any) -> Any:
-    """Records and arrays as dictionaries and lists, which can be compared."""
+    """Records and arrays as dictionaries and lists, which can be compared; what is worked out on demand, worked out."""
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, np.ndarray | np.generic):
-        return value.tolist()
+        return plain(value.tolist())
+    if isinstance(value, partial):
+        return plain(value())
+    if isinstance(value, float) and math.isnan(value):
+        # It does not equal itself.
+        return "not a number"
     return [plain(each) for each in value] if isinstance(value, list | tuple) else value

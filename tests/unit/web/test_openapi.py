@@ -52,7 +52,9 @@ FOUND_BY_ITSELF = settings(
 def check_is_as_described(response: Any, raw: dict[str, Any]) -> None:
     """What came back has the types that the document says."""
     (media, content), *_ = raw["responses"][str(response.status_code)]["content"].items()
-    assert response.headers["content-type"].split(";")[0] == media
+    # Schemathesis gives all headers of a name, a test client the one.
+    given = response.headers["content-type"]
+    assert (given[0] if isinstance(given, list) else given).split(";")[0] == media
     if media == "application/json":
         schema = ERROR if "$ref" in content["schema"] else content["schema"]
         validator_for(schema).validate(response.json())
@@ -130,7 +132,11 @@ def test_every_answer_has_the_types_that_the_document_says(site: Served) -> None
         "new_link": ("studies/1/links", site.owner, {"rater": "eve"}),
         "revoke": (f"studies/1/links/{link}", site.owner, None),
         "pause": ("studies/1/pause", site.owner, {"paused": False}),
-        "delete": (f"studies/{made}/delete", site.owner, {"name": "for deletion"}),
+        "answers": ("studies/1/answers", site.owner, None),
+        "item": ("studies/1/items/0", site.owner, None),
+        "rename": (f"studies/{made}/rename", site.owner, {"name": "still for deletion"}),
+        "archive": (f"studies/{made}/archive", site.owner, {"archived": True}),
+        "delete": (f"studies/{made}/delete", site.owner, {"name": "still for deletion"}),
         "owner_links": ("owner-links", site.owner, None),
         "new_owner_link": ("owner-links", site.owner, {"name": "eve"}),
         "revoke_owner_link": (f"owner-links/{owner}", site.owner, None),

@@ -45,5 +45,5 @@ def test_words_say_what_it_is_about_and_that_no_promise_rests_on_it() -> None:
     assert in_a_line(card).startswith("agrees in 50% (")
     empty = card_of(np.array([]), np.array([], dtype=np.bool_), None)
     assert "No question" in in_words(empty)[-1]
-    assert "no question" in in_a_line(empty)
+    assert "nothing that was answered" in in_a_line(empty)
     assert share_in_words(Share(0, 0, 0.0, 1.0)) == "nothing yet"
