@@ -58,7 +58,9 @@ def gate(
     seed: opt.Seed = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for the study and its report; by default named after the table.", show_default=False),
+        typer.Option(
+            help="Folder for the study and its report; by default the table's name with -gate.", show_default=False
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -75,8 +77,13 @@ def gate(
     spec = opt.spec_of(SelectionSpec, locals())
     if truth is None and verdicts is None:
         check_can_ask(spec)
-    folder = out if out is not None else default_folder(table)
-    tell(run_selection(spec, table, folder, Console(stderr=True)), as_json)
+    tell(run_selection(spec, table, out or gate_folder(table), Console(stderr=True)), as_json)
+
+
+def gate_folder(table: list[Path]) -> Path:
+    """Where a gate is kept unless it is said: not where `onebit select` keeps its run on the same table."""
+    folder = default_folder(table)
+    return folder.with_name(f"{folder.name}-gate")
 
 
 def verdict(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:

@@ -65,6 +65,13 @@ def test_not_yet_has_a_code_of_its_own_and_json_says_all(table: Path) -> None:
     assert "budget" in told["reason"]
 
 
+def test_a_gate_stands_beside_a_selection_of_the_same_table(table: Path) -> None:
+    assert onebit("select", table, *COLUMNS).exit_code == 0
+    done = onebit("gate", table, *COLUMNS, "--baseline", "fair", "--candidate", "best", "--margin", 0.1)
+    assert done.exit_code == 0, done.stderr
+    assert table.with_name(f"{table.stem}-gate").is_dir()
+
+
 def test_without_candidates_all_others_are_and_other_columns_are_left_out(table: Path) -> None:
     all_others = json.loads(gate(table, "--baseline", "fair", "--json").stdout)
     assert [each["name"] for each in all_others["candidates"]] == ["poor", "good", "best"]
