@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 
 from markupsafe import Markup
 
@@ -17,11 +18,13 @@ LEFT, RIGHT, TOP, FOOT = 46, 388, 14, 210
 
 def behind_chart(report: Report) -> Markup:
     """How far a candidate of a gate may be behind, against answers; empty before there is a point to draw."""
-    if not report.course or report.course[-1].answers == 0:
+    known = [(point.answers, 100 * point.certified_eps) for point in report.course if point.certified_eps < 1]
+    if not known or known[-1][0] == 0:
         return Markup()
     return step_chart(
-        [0, *(point.answers for point in report.course)],
-        [100.0, *(100 * point.certified_eps for point in report.course)],
+        [answers for answers, _ in known],
+        # What was once shown stays shown.
+        list(accumulate((behind for _, behind in known), min)),
         title="how far a candidate may be behind, in percentage points, against answers",
         x_name=words.asked_for(report),
         mark=(100 * report.setting.eps, f"margin: {100 * report.setting.eps:g}"),
