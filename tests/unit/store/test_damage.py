@@ -6,6 +6,8 @@ import random
 import shutil
 import sqlite3
 import stat
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -40,6 +42,27 @@ def store_file(tmp_path: Path) -> Path:
     with create_study(PREDICTIONS, "s", storage=f"sqlite:///{path}", eps=0.1) as study:
         answered(study, 40)
     return path
+
+
+def test_who_opens_a_store_takes_no_lock_from_those_who_have_it_open(store_file: Path) -> None:
+    """A file that is opened and closed again loses all locks of its process; the next who leaves would take its log."""
+    storage = f"sqlite:///{store_file}"
+    looks = (
+        "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.execute('SELECT * FROM events').fetchone(); c.close()"
+    )
+    with load_study("s", storage=storage) as study:
+        answered(study, 3)
+        with Store(storage) as tidy:
+            tidy.empty_log()
+        with Store(storage) as other:
+            assert other.entries()
+        subprocess.run([sys.executable, "-c", looks, store_file], check=True)
+        answered(study, 3)
+        acknowledged = study.head
+        shutil.copytree(store_file.parent, store_file.parent.with_name("as it is"))
+    copy = store_file.parent.with_name("as it is") / store_file.name
+    with load_study("s", storage=f"sqlite:///{copy}", read_only=True) as again:
+        assert again.head == acknowledged
 
 
 def changed(path: Path, statement: str) -> str:

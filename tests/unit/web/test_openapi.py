@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,13 +35,22 @@ def test_every_operation_of_the_api_is_in_the_document(served: Served) -> None:
     assert served.client.get("/api/v1/openapi.json").json() == DOCUMENT
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    folder = tmp_path_factory.mktemp("api")
+def served_with_a_table(folder: Path) -> Iterator[Served]:
     made = serve(folder)
     write_table(folder / "table.csv", known=known_labels(20))
     yield made
     made.site.close()
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """For requests that are made up: each of them starts and stops the server."""
+    yield from served_with_a_table(tmp_path_factory.mktemp("api"))
+
+
+@pytest.fixture
+def fresh_site(tmp_path: Path) -> Iterator[Served]:
+    yield from served_with_a_table(tmp_path)
 
 
 SCHEMA: Any = from_dict(DOCUMENT)
@@ -109,8 +119,9 @@ def test_no_answer_to_a_question_that_was_given_breaks_the_server(case: Any, sit
     send(case, site)
 
 
-def test_every_answer_has_the_types_that_the_document_says(site: Served) -> None:
+def test_every_answer_has_the_types_that_the_document_says(fresh_site: Served) -> None:
     """One good call of each operation, in an order in which each can be done; others are made up and often refused."""
+    site = fresh_site
     (question,) = site.ask(site.ann)
     told = {"question": question["question"], "answer": "yes", "token": "types"}
     link = site.post("studies/1/links", site.owner, rater="dan").json()["link"]
