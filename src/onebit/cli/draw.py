@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.console import Console
 
 from onebit.cli import options as opt
+from onebit.cli.progress import progress_bar
 from onebit.errors import InvalidInputError
 
 
@@ -44,7 +46,8 @@ def draw(
     else:
         if out.exists():
             raise InvalidInputError(f"{out} is there already; name another file, or remove it")
-        drawn = draw_rows(table, rows, seed)
+        with progress_bar(f"drawing from {table}", Console(stderr=True)) as progress:
+            drawn = draw_rows(table, rows, seed, progress)
         arrow_parquet.write_table(drawn, out)
         about = json.loads(drawn.schema.metadata[DRAW])
     if as_json:

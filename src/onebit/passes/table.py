@@ -150,7 +150,7 @@ class ShardedTable(FiniteClass):
     ) -> NDArray[Any]:
         done = None
         if self._done is not None:
-            told = {**parts, "shards": self.shards, "meaning": self._meaning}
+            told = {**parts, "shards": self.shards, "stamps": self.rows.stamps, "meaning": self._meaning}
             done = DoneShards(self._done, key_of(name, told))
         for (sums,) in run_pass(task, work, self._executor, done, self._progress):
             zero = zero + sums

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError, check_count
 from onebit.randomness import fresh_seed, generator
+from onebit.tables.formats import Progress
 from onebit.tables.parquet_rows import ParquetRows
 
 #: The key of what is kept about a draw, in the metadata of its schema.
@@ -31,11 +32,11 @@ class RowSource(Protocol):
     @property
     def n_rows(self) -> int: ...
 
-    def take(self, rows: NDArray[np.int64]) -> pa.Table:
-        """These rows, in this order."""
+    def take(self, rows: NDArray[np.int64], progress: Progress | None = None) -> pa.Table:
+        """These rows, in this order; ``progress`` is told how far it is, and of what."""
 
 
-def draw(table: str | Path | RowSource, n: int, seed: int | None = None) -> pa.Table:
+def draw(table: str | Path | RowSource, n: int, seed: int | None = None, progress: Progress | None = None) -> pa.Table:
     """``n`` rows of a table, drawn with replacement; where from, out of how many and by which seed is in its metadata.
 
     The seed is drawn from the operating system; a given one is for replay and simulation.
@@ -51,7 +52,7 @@ def draw(table: str | Path | RowSource, n: int, seed: int | None = None) -> pa.T
     seed = fresh_seed() if seed is None else seed
     rows = rows_drawn(source.n_rows, n, seed)
     told = json.dumps({"table": source.place, "rows": source.n_rows, "drawn": n, "seed": seed})
-    drawn = source.take(rows)
+    drawn = source.take(rows, progress)
     return drawn.replace_schema_metadata({**(drawn.schema.metadata or {}), DRAW: told.encode()})
 
 

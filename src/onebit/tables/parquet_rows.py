@@ -23,6 +23,7 @@ import pyarrow.parquet as arrow_parquet
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError
+from onebit.tables.formats import Progress
 from onebit.tables.record import ABSTAINS
 
 if TYPE_CHECKING:
@@ -60,7 +61,10 @@ class ParquetRows:
         self.place = str(place)
         groups: list[RowGroup] = []
         self._schema: Any = None
-        for path in _files(self.place):
+        files = _files(self.place)
+        #: What tells whether a file was written anew: its size, and its time or tag.
+        self.stamps = tuple(_stamp(path) for path in files)
+        for path in files:
             with _parquet_file(path) as file:
                 schema = file.schema_arrow
                 if groups and schema.names != self._schema.names:
@@ -85,11 +89,11 @@ class ParquetRows:
         """The columns, with one for each model."""
         return tuple(widened(self._schema.empty_table()).schema.names)
 
-    def take(self, rows: NDArray[np.int64]) -> pa.Table:
+    def take(self, rows: NDArray[np.int64], progress: Progress | None = None) -> pa.Table:
         """These rows, in this order, of which some may be the same; each row group that has one is read once."""
-        return widened(self.take_raw(rows))
+        return widened(self.take_raw(rows, progress))
 
-    def take_raw(self, rows: NDArray[np.int64]) -> pa.Table:
+    def take_raw(self, rows: NDArray[np.int64], progress: Progress | None = None) -> pa.Table:
         """The same as it lies in the files."""
         if rows.size == 0:
             return self._schema.empty_table()
@@ -97,7 +101,10 @@ class ParquetRows:
             raise InvalidInputError(f"{self.place} has the rows 0 to {self.n_rows - 1}, and others were asked for")
         of_group = np.searchsorted(self._firsts, rows, side="right") - 1
         parts, order = [], np.argsort(of_group, kind="stable")
-        for number in np.unique(of_group).tolist():
+        wanted = np.unique(of_group).tolist()
+        for n_read, number in enumerate(wanted):
+            if progress is not None:
+                progress(n_read, len(wanted))
             group = self.groups[number]
             parts.append(group.read().take(pa.array(rows[of_group == number] - group.first)))
         place = np.empty_like(order)
@@ -170,6 +177,16 @@ def _files(place: str) -> list[str]:
     if not files:
         raise InvalidInputError(f"{place} is no Parquet file, and no folder of *{SUFFIX} files")
     return files
+
+
+def _stamp(path: str) -> tuple[str, ...]:
+    if "://" not in path:
+        about = Path(path).stat()
+        return path, str(about.st_size), str(about.st_mtime_ns)
+    fs, inner = _filesystem(path)
+    told = fs.info(inner)
+    tags = (told.get(name) for name in ("ETag", "etag", "md5Hash", "LastModified", "created", "mtime"))
+    return path, str(told.get("size")), str(next((tag for tag in tags if tag is not None), ""))
 
 
 def _filesystem(url: str) -> tuple[Any, str]:

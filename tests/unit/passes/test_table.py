@@ -80,6 +80,14 @@ def test_what_is_done_is_not_read_again(folder: Path, tmp_path: Path) -> None:
         first.accuracy("y")
 
 
+def test_what_was_done_of_files_that_were_written_anew_does_not_count(tmp_path: Path) -> None:
+    """The same names, rows and columns, and other cells."""
+    folder, done = tmp_path / "t", tmp_path / "done"
+    for said in (SAID, SAID[::-1]):
+        write_shards(folder, said, 2, 10)
+        assert ShardedTable(folder, 4, models=MODELS, done=done).votes().tolist() == agreement(said).tolist()
+
+
 def test_texts_are_numbered_by_the_labels_given(tmp_path: Path) -> None:
     path = tmp_path / "t.parquet"
     arrow_parquet.write_table(pa.table({"a": ["cat", None, "dog"], "b": ["dog", "dog", "dog"]}), path)
