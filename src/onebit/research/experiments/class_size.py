@@ -16,6 +16,7 @@ from onebit.research.experiments.simulation import (
     PAPER,
     PAPER_SPIDER,
     rounds_needed,
+    spider_words,
 )
 
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ def made(rows: list[Row]) -> str:
         f"All simulated in law, {n_runs} runs for each number of rounds tried; rounds of the last phase at which "
         f"{DELTA:.0%} exceed eps. Bars: one standard error, by redrawing the runs. paper: corrective solver, gamma = "
         f"1/2; M1 = {CONFIRMED_PER_LABEL} K confirmed samples, whose rounds are left out, {N_EXPLORATIONS} mixtures. "
-        "SPIDER: as many steps as these samples last for."
+        f"{spider_words([(CONFIRMED_PER_LABEL * rows[0]['K'], rows[0]['K'])])}."
     )
 
 
