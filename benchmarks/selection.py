@@ -296,10 +296,10 @@ def draw(rows: list[Case]) -> None:
 def _bar(axis: Axes, place: int, row: Case, colour: str) -> None:
     """One bar with its number; two standard errors of the mean to either side, where there is more than one run."""
     count = _count(row)
-    error = None if row["standard error"] is None else 2 * row["standard error"]
-    axis.bar(place, count, color=colour, width=0.8, yerr=error, error_kw={"linewidth": 0.9, "capsize": 2})
+    error = 2 * (row["standard error"] or 0)
+    axis.bar(place, count, color=colour, width=0.8, yerr=error or None, error_kw={"linewidth": 0.9, "capsize": 2})
     text = "over 3M" if count == MOST_COMPARED else f"{count:,}"
-    axis.text(place, count * 1.3, text, ha="center", fontsize=7)
+    axis.text(place, 1.2 * (count + error), text, ha="center", fontsize=7)
 
 
 def _count(row: Case) -> int:
