@@ -39,7 +39,7 @@ from tests.mutating import (
 ROOT = Path(__file__).parents[1]
 #: What became of mutants, by the digest of their text.
 KEPT = ROOT / "benchmarks" / "results" / "mutants.txt"
-#: Those that no test can kill, a line each: ``file: before -> after | why``.
+#: Those that no test can kill, a line each: ``file: before -> after, in: the line | why``.
 WITHOUT_EFFECT = ROOT / "tests" / "mutants_without_effect.txt"
 PAGE = ROOT / "docs" / "mutants.md"
 #: Which tests are about which files.

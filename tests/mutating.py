@@ -55,8 +55,9 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """The file and the change, without the line: that of a listed one may move."""
-        return f"{self.path.relative_to(SOURCE / 'onebit').as_posix()}: {self.what}"
+        """The file, the change and the text of its line; its number may move."""
+        line = self.path.read_text().splitlines()[self.line - 1].strip() if self.line else ""
+        return f"{self.path.relative_to(SOURCE / 'onebit').as_posix()}: {self.what}, in: {line}"
 
     @property
     def digest(self) -> str:
