@@ -60,19 +60,22 @@ LEARNERS = {
     "needle": ("uniform", "sequel", PAPER, CERTIFIED),
     "several": ("full labels", "uniform", "sequel", PAPER, PAPER_SPIDER, CERTIFIED),
 }
-#: Runs of the certified learner, the largest K of the needle at which it is run, since the class has K^2 hypotheses
-#: there, and the largest s, since it needs the more rounds the more labels are right.
-N_CERTIFIED, MOST_CERTIFIED_K, MOST_CERTIFIED_S = 6, 16, 8
+#: Runs of the certified learner, twice as many in full mode.
+N_CERTIFIED = 6
+#: Up to which K, K / eps and s it is run, in quick and in full mode: on the needle there are K^2 hypotheses, and it
+#: needs the more rounds the larger these are.
+MOST_CERTIFIED = {False: (16, 400, 2), True: (16, 800, 8)}
 
 
 def pieces(full: bool) -> list[Piece]:
     labels = (4, 8, 16, 32, 128, 512) if full else (4, 8, 16, 32, 128)
+    most_K, most_ratio, most_s = MOST_CERTIFIED[full]
     needle = [
         {"problem": "needle", "learner": name, "K": K, "eps": eps, "runs": _runs(name, full)}
         for K in labels
         for eps in (0.1, 0.02)
         for name in LEARNERS["needle"]
-        if name != CERTIFIED or K <= MOST_CERTIFIED_K
+        if name != CERTIFIED or (most_K >= K and K / eps <= most_ratio)
     ]
     at_eps = [(s, SEVERAL_EPS) for s in (1, 2, 4, 8, 16)]
     at_s = [(SEVERAL_S, eps) for eps in ((0.1, 0.05, 0.0125) if full else (0.1, 0.05))]
@@ -80,7 +83,7 @@ def pieces(full: bool) -> list[Piece]:
         {"problem": "several", "learner": name, "K": SEVERAL_K, "s": s, "eps": eps, "runs": _runs(name, full)}
         for s, eps in at_eps + at_s
         for name in LEARNERS["several"]
-        if name != CERTIFIED or s <= MOST_CERTIFIED_S
+        if name != CERTIFIED or s <= most_s
     ]
 
 
