@@ -123,7 +123,8 @@ def run_selection(spec: SelectionSpec, table: list[Path], place: Path, console: 
     with study:
         if not study.is_over:
             (simulate if study.created.simulated else answer_at_terminal)(study, console)
-        return folder.write_report(study)
+        with progress_bar("working out what other ways would have cost", console) as progress:
+            return folder.write_report(study, progress)
 
 
 def _say_protocol(spec: SelectionSpec, table: ModelTable, console: Console) -> None:
