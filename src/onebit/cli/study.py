@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -19,7 +19,6 @@ from onebit.cli.terminal import plain
 from onebit.cli.verify import tell
 from onebit.errors import InvalidInputError
 from onebit.records import SelectionSpec, StudySpec
-from onebit.tables.formats import LOG_NAMES, NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,57 +50,33 @@ Storage = Annotated[
 STATUS_SECONDS = 3.0
 #: What a trained classifier is written to.
 MODEL_SUFFIX = ".skops"
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
-@app.command()
+@app.command(cls=opt.TableCommand)
+@opt.with_options(opt.of_a_selection)
 def create(
     name: Name,
-    table: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="TABLE...",
-            help=f"Predictions: {NAMES}; one column per model. Or logs of {LOG_NAMES}, several at once.",
-        ),
-    ],
+    table: opt.Tables,
     storage: Storage = None,
     eps: opt.Eps = SelectionSpec.eps,
     baseline: opt.Baseline = None,
     candidates: opt.Candidates = None,
     margin: opt.Margin = None,
-    delta: opt.Delta = SelectionSpec.delta,
-    protocol: opt.Protocol = SelectionSpec.protocol,
     learner: opt.Learner = SelectionSpec.learner,
-    population: opt.Population = SelectionSpec.population,
-    id: opt.Id = None,
     truth: opt.Truth = None,
-    show: opt.Show = None,
-    models: opt.Models = None,
-    verdicts: opt.Verdicts = None,
-    reference: opt.Reference = None,
-    equal: opt.Equal = SelectionSpec.equal,
-    empty: opt.Empty = SelectionSpec.empty,
     one_at_a_time: opt.OneAtATime = SelectionSpec.one_at_a_time,
-    labels: opt.Labels = None,
-    long: opt.Long = SelectionSpec.long,
-    model: opt.Model = None,
-    output: opt.Output = None,
     descriptions: opt.Descriptions = None,
     instructions: opt.Instructions = None,
     media: opt.Media = None,
     media_root: opt.MediaRoot = None,
     media_hosts: opt.MediaHosts = None,
     markdown: opt.Markdown = SelectionSpec.markdown,
-    error_rates: opt.ErrorRates = None,
-    exhaustive: opt.Exhaustive = SelectionSpec.exhaustive,
-    judge: opt.Judge = None,
-    budget: opt.Budget = None,
     overlap: opt.Overlap = SelectionSpec.overlap,
     lease_seconds: opt.Lease = SelectionSpec.lease_seconds,
     gold: opt.Gold = None,
     gold_share: opt.GoldShare = None,
     repeat_share: opt.RepeatShare = SelectionSpec.repeat_share,
-    seed: opt.Seed = None,
+    **options: Any,
 ) -> None:
     """Make a study from a table of labels or free texts; everything is checked before anything is written.
 
@@ -110,7 +85,7 @@ def create(
     verdict` tells of it. A column of right labels must be named with --truth or --gold, or it would be a model
     that is always right.
     """
-    spec = opt.spec_of(SelectionSpec, locals())
+    spec = opt.spec_of(SelectionSpec, locals() | options)
     from onebit.study.kinds.selection.making import read
 
     with progress_bar("reading the table") as reading:
@@ -150,7 +125,7 @@ def say(words: str) -> None:
 def list_studies(
     storage: Storage = None,
     everything: Annotated[bool, typer.Option("--all", help="List archived studies, too.")] = False,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """List the studies of a store; archived ones with --all."""
     from onebit.store.store import Store
@@ -170,7 +145,7 @@ def list_studies(
 
 
 @app.command()
-def status(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
+def status(name: Name, storage: Storage = None, as_json: opt.AsJson = False) -> None:
     """Show what is known: certified eps, survivors, forecast, raters. Works while the study is open elsewhere."""
     from onebit.study.opening import load_study
 
@@ -242,7 +217,7 @@ def verify(
         str | None,
         typer.Option(help="A digest of the log that was told before; it must be on its way.", show_default=False),
     ] = None,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Replay a study, recompute everything that it says, and compare. Exit code 1 if it does not hold.
 
