@@ -17,6 +17,7 @@ from onebit.report.writing import TEMPLATES, writer
 from onebit.web.access import UnknownLinkError
 from onebit.web.calls import COOKIE, ForbiddenError, identify, status_of
 from onebit.web.constants import LINK_DAYS
+from onebit.web.elsewhere import ElsewhereError, pass_on
 from onebit.web.languages import ENGLISH, LANGUAGES, Language, language_for
 from onebit.web.shield import POLICY_FOR_FILES, policy
 from onebit.web.site import NoSuchStudyError, Site
@@ -51,7 +52,10 @@ def page(
 
     async def answer(request: Request) -> Response:
         try:
-            return await run_in_threadpool(function, request)
+            try:
+                return await run_in_threadpool(function, request)
+            except ElsewhereError as error:
+                return await pass_on(request, error)
         except OnebitError as error:
             return tell(request, error)
 
