@@ -87,6 +87,7 @@ def create(
     """
     spec = opt.spec_of(SelectionSpec, locals() | options)
     from onebit.study.kinds.selection.making import read
+    from onebit.tables.columns import listed
 
     with progress_bar("reading the table") as reading:
         found, spec = read(spec, table, reading)
@@ -98,10 +99,11 @@ def create(
     of_gate = spec.models_of_gate(found.models)
     if of_gate is not None:
         say(f"It is a gate: {', '.join(of_gate[1:])} against {of_gate[0]}, with a margin of {spec.gate_margin:g}.")
-    n_models = found.n_models if of_gate is None else len(of_gate)
+    models = found.models if of_gate is None else of_gate
+    # Named, so that a column that is no model's is seen before anybody answers.
     say(
-        f"The study {name} has {n_models} models, {found.n_items:,} items and {found.n_labels:,} {what}; it asks "
-        f"by {protocol}."
+        f"The study {name} has {len(models)} models ({listed(models)}), {found.n_items:,} items and {found.n_labels:,} "
+        f"{what}; it asks by {protocol}."
     )
 
 
@@ -158,7 +160,8 @@ def status(name: Name, storage: Storage = None, as_json: opt.AsJson = False) -> 
         print(json.dumps(asdict(found) | told | {"models": [asdict(each) for each in models]}))
     else:
         print_status(found, Console())
-        print_models(models, Console())
+        # Before the first answer nothing is known of anybody.
+        print_models(models if found.n_answers else (), Console())
 
 
 @app.command()
@@ -180,7 +183,10 @@ def export(
     name: Name,
     path: Annotated[
         Path,
-        typer.Argument(help="New file: .csv, .jsonl or .parquet, or what --to says; .skops for the trained model."),
+        typer.Argument(
+            metavar="FILE",
+            help="New file: .csv, .jsonl or .parquet, or what --to says; .skops for the trained model.",
+        ),
     ],
     to: To = None,
     log: Annotated[bool, typer.Option("--log", help="Write all events instead of the verified labels.")] = False,
@@ -314,7 +320,9 @@ def print_status(found: StudyStatus, console: Console) -> None:
             table.add_row(plain(each.rater), *counts, *map(_shown, (each.f_no, each.f_yes, each.changed)))
         console.print(table, markup=False)
     console.print(
-        f"log             {found.n_events:,} events, digest {found.log_digest}", highlight=False, soft_wrap=True
+        f"log             {found.n_events:,} event{'' if found.n_events == 1 else 's'}, digest {found.log_digest}",
+        highlight=False,
+        soft_wrap=True,
     )
     for warning in found.warnings:
         console.print(plain(f"Warning: {warning}."), highlight=False, markup=False, soft_wrap=True)

@@ -176,12 +176,12 @@ def _low(n_yes: Ints, n: Ints, size: Ints | None, failure: float) -> Floats:
     """The least share of yes that is not excluded after ``n`` items; each of shape (N,)."""
     mixed, needed = betabinom.logpmf(n_yes, n, 0.5, 0.5), math.log(1 / failure)
     if size is None:
-        below, above = np.zeros(n.size), n_yes / np.maximum(n, 1)
+        least_share, likeliest = np.zeros(n.size), n_yes / np.maximum(n, 1)
         for _ in range(HALVINGS):
-            middle = (below + above) / 2
-            out = mixed - binom.logpmf(n_yes, n, middle) >= needed
-            below, above = np.where(out, middle, below), np.where(out, above, middle)
-        return below
+            share = (least_share + likeliest) / 2
+            out = mixed - binom.logpmf(n_yes, n, share) >= needed
+            least_share, likeliest = np.where(out, share, least_share), np.where(out, likeliest, share)
+        return least_share
     total = np.maximum(size, n)
     # Fewer than were seen cannot be, and the likeliest number is never excluded.
     below, above = n_yes - 1, np.clip((total + 1) * n_yes // np.maximum(n, 1), n_yes, total - (n - n_yes))

@@ -57,14 +57,16 @@ def no_skips(skips: sightings.Skips, n_draws: int, n_open: int) -> Any:
     return np.zeros(n_draws, dtype=np.int64)
 
 
+SHARES_OF: Any = shares.shares_of
+DIFFERENCES_OF: Any = shares.differences_of
 #: A learner that errs: in which setting, and what is put in the place of what.
 ERRORS: dict[str, tuple[str, Any, str, Any]] = {
-    "too sure": ("follow-up", sightings, "shares_of", lambda *given: shares.shares_of(*given[:4], 0.5, *given[5:])),
+    "too sure": ("follow-up", sightings, "shares_of", lambda *given: SHARES_OF(*given[:4], 0.5, *given[5:])),
     "too sure of pairs": (
         "panel",
         onebit.learners.certified.panel_evidence,
         "differences_of",
-        lambda *given: shares.differences_of(*given[:-1], 0.5),
+        lambda *given: DIFFERENCES_OF(*given[:-1], 0.5),
     ),
     "nothing skipped": ("follow-up", sightings.Skips, "before", no_skips),
     "other places": ("labels", shares, "PLACES_STEP", 2.0),

@@ -42,13 +42,15 @@ class SelectionStatus(StudyStatus):
                 *answers,
                 *judge,
             ]
-        eps = "none yet" if self.certified_eps is None else f"{self.certified_eps:.4f}"
+        # Before the first answer nothing is shown, and nobody leads.
+        is_shown = self.certified_eps is not None and (self.n_answers > 0 or self.certified_eps < 1)
+        eps = f"{self.certified_eps:.4f}" if is_shown else "none yet"
         if self.gate:
             return [*self._gate_lines(), *answers, *self._to_come(), *judge]
         lines = [
             f"{self.name}: {self.status.value}",
             f"certified eps   {eps} (asked for: {self.eps:g}): {'safe to stop' if self.is_safe_to_stop else 'not yet'}",
-            f"leader          {', '.join(self.chosen) or 'none yet'}",
+            f"leader          {', '.join(self.chosen) if is_shown and self.chosen else 'none yet'}",
         ]
         if self.survivors is not None:
             lines.append(f"may be best     {len(self.survivors)} of {self.n_models} models")
