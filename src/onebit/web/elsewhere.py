@@ -20,7 +20,8 @@ from onebit.web.constants import CONNECT_SECONDS, REPLY_SECONDS
 #: What a request that was passed on carries: it is not passed on again.
 PASSED = "x-onebit-passed"
 #: What belongs to one connection and not to the request, and what is said anew.
-OF_A_CONNECTION = {"connection", "keep-alive", "transfer-encoding", "te", "upgrade", "expect", "content-length"}
+OF_A_CONNECTION = {"connection", "keep-alive", "transfer-encoding", "te", "upgrade", "expect"}
+OF_A_REQUEST, OF_AN_ANSWER = {*OF_A_CONNECTION, "content-length", "x-forwarded-for"}, {*OF_A_CONNECTION, "date"}
 #: Read at a time.
 CHUNK = 65536
 
@@ -55,26 +56,19 @@ async def pass_on(request: Request, elsewhere: ElsewhereError, body: bytes = b""
         writer.close()
         raise elsewhere
     answer = StreamingResponse(_content(talk, reader, writer), told.status_code)
-    answer.raw_headers = [(name, value) for name, value in told.headers if name.decode() not in _HOPS]
+    answer.raw_headers = [(name, value) for name, value in told.headers if name.decode() not in OF_AN_ANSWER]
     return answer
-
-
-#: The length of an answer stays as it is.
-_HOPS = OF_A_CONNECTION - {"content-length"}
 
 
 def _written(talk: h11.Connection, request: Request, body: bytes) -> bytes:
     """The request as bytes: the same, from the same client, marked as passed on."""
-    headers = [(name, value) for name, value in request.headers.raw if name.decode() not in OF_A_CONNECTION]
+    headers = [(name, value) for name, value in request.headers.raw if name.decode() not in OF_A_REQUEST]
     headers += [(PASSED.encode(), b"1"), (b"connection", b"close"), (b"content-length", str(len(body)).encode())]
     if request.client is not None:
-        headers = [(name, value) for name, value in headers if name != b"x-forwarded-for"]
         headers.append((b"x-forwarded-for", request.client.host.encode()))
-    path = request.scope["raw_path"]
-    query = request.scope["query_string"]
-    target = path + b"?" + query if query else path
-    parts = [h11.Request(method=request.method, target=target, headers=headers)]
-    events = [*parts, *([h11.Data(data=body)] if body else []), h11.EndOfMessage()]
+    path, query = request.scope["raw_path"], request.scope["query_string"]
+    begins = h11.Request(method=request.method, target=path + b"?" + query if query else path, headers=headers)
+    events = [begins, *([h11.Data(data=body)] if body else []), h11.EndOfMessage()]
     return b"".join(talk.send(event) or b"" for event in events)
 
 

@@ -136,10 +136,23 @@ class Site:
     def keep_locks(self) -> None:
         """Stay the writer of what is open, until the site is closed: a database that is started anew forgets it."""
         while not self._closed.wait(KEEP_EVERY):
-            for room in list(self._rooms.values()):
-                # Whoever needs the study is told what is wrong.
-                with contextlib.suppress(OnebitError):
+            for study_id, room in list(self._rooms.items()):
+                try:
                     room.study.keep_lock()
+                except InUseError:
+                    self._let_go(study_id)
+                except OnebitError:
+                    # Whoever needs the study is told what is wrong.
+                    pass
+
+    def _let_go(self, study_id: int) -> None:
+        """Another process has the study by now: of several servers, requests go to that one."""
+        if self.address is None:
+            return
+        with self._lock:
+            room = self._rooms.pop(study_id, None)
+            if room is not None:
+                room.close()
 
     def keep_forecasts(self) -> None:
         """Look ahead in what is open, one study after the other, until the site is closed; nobody waits for it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from tests.unit.web.served import bearer, serve
 
 from onebit.errors import InvalidInputError
+from onebit.store.database import InUseError
 from onebit.store.locks import AT, MOST_NAME, check_address
 
 
@@ -70,6 +72,26 @@ def test_a_request_is_passed_on_as_it_came(tmp_path: Path, monkeypatch: pytest.M
     assert sent["x-forwarded-for"] == "testclient"
     assert sent["x-onebit-passed"] == "1"
     assert sent["host"] == "127.0.0.1:8000"
+
+
+def test_a_study_that_another_server_took_is_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    served = serve(tmp_path)
+    room = served.site.room(1)
+
+    def taken() -> None:
+        raise InUseError("another process has taken this study since")
+
+    monkeypatch.setattr(room.study, "keep_lock", taken)
+    monkeypatch.setattr("onebit.web.site.KEEP_EVERY", 0.01)
+    served.site.address = "http://10.0.0.5:8000"
+    keeping = threading.Thread(target=served.site.keep_locks)
+    keeping.start()
+    end = time.monotonic() + 60
+    while served.site.opened(1) is not None and time.monotonic() < end:
+        time.sleep(0.01)
+    served.site._closed.set()
+    keeping.join()
+    assert served.site.opened(1) is None
 
 
 def test_an_address_has_room_in_the_name_of_a_session() -> None:
