@@ -14,7 +14,7 @@ from onebit.cli.export import export
 from onebit.cli.gate import gate, verdict
 from onebit.cli.learn import learn
 from onebit.cli.links import app as links_app
-from onebit.cli.options import flag
+from onebit.cli.options import TableCommand, flag
 from onebit.cli.plan import plan
 from onebit.cli.predict import predict
 from onebit.cli.reproduce import reproduce
@@ -35,8 +35,8 @@ app = typer.Typer(
     # Paragraphs are filled to the width of the terminal.
     rich_markup_mode="markdown",
 )
-app.command()(select)
-app.command()(gate)
+app.command(cls=TableCommand)(select)
+app.command(cls=TableCommand)(gate)
 app.command()(learn)
 app.command()(predict)
 study_app.command("learn")(study_learn)
@@ -49,7 +49,7 @@ app.add_typer(links_app)
 app.command()(verify)
 app.command()(report)
 app.command()(export)
-app.command()(plan)
+app.command(cls=TableCommand)(plan)
 app.command()(draw)
 app.command()(demo)
 app.command()(reproduce)

@@ -62,6 +62,8 @@ SNAPSHOT_ANSWERS, SNAPSHOT_SHARE = 200, 0.05
 
 #: The certified eps is recomputed to 1e-4, and may have been rounded there either way. Origin: twice that.
 TOLD_TO = 2e-4
+#: Ends of intervals are told to six digits. Origin: that.
+TOLD_INTERVAL = 1e-6
 #: Numbers that differ by this share of them are the same: the last bits of a sum are the processor's.
 #: Origin: a round number, far above rounding and far below what is shown.
 CLOSE = 1e-9
@@ -106,8 +108,9 @@ MOST_REHEARSED = 200_000
 PLAN_SEED = 0
 #: Seconds that all rehearsals of a plan may take together. Origin: what somebody waits for on a page.
 PATIENCE = 15.0
-#: Seconds for the rehearsals of one other way to ask, in a report. Origin: a round number.
-PRICE_SECONDS = 10.0
+#: Predictions above which other ways to ask are not rehearsed for a report. Origin: a round number; so many take about
+#: 20 s of processor, once when the run is over and once when it is verified.
+MOST_TO_REHEARSE = 1_000_000
 
 # -- simulated raters (study.py, making.py)
 

@@ -95,12 +95,13 @@ def open_new(new: NewStudy, name: str, storage: str | None, progress: Progress |
         raise
 
 
-def load_study(name: str, *, storage: str | None = None, read_only: bool = False) -> Study:
+def load_study(name: str, *, storage: str | None = None, read_only: bool = False, address: str | None = None) -> Study:
     """Open a study where it was left: its log is replayed, and checked on the way.
 
-    One process at a time may write to a study; InUseError says that another one does. ``read_only`` looks on.
+    One process at a time may write to a study; InUseError says that another one does. ``read_only`` looks on. Others
+    are told the ``address`` of a server that has the study open.
     """
-    store = Store(storage_url(storage))
+    store = Store(storage_url(storage), address=address)
     try:
         return open_study(store, store.entry(name), read_only)
     except BaseException:

@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onebit.records import Closing, Comparison, EpochRecord, Question
 from onebit.verify.gate import GateCheck
+from onebit.verify.intervals import Accepted, Sights
 from onebit.verify.recount import EPS_STEP, LOG_TOLERANCE
 from onebit.verify.redraw import Contest
 from onebit.verify.settle import TOLERANCE, Given
@@ -46,6 +48,8 @@ class Verdict:
     n_rounds: int
     n_free_rounds: int
     gate: tuple[Comparison, ...] = ()
+    #: How often models are accepted, in intervals, which takes a while; None where none are told.
+    accepted: Callable[[], Accepted] | None = field(default=None, compare=False)
 
 
 class Audit(ABC):
@@ -100,6 +104,10 @@ class Audit(ABC):
     def _known_gap(self, leader: int) -> float | None:
         """By how much the best survivor can be ahead of the leader, where all is known; otherwise None."""
 
+    @abstractmethod
+    def _sights(self) -> Sights:
+        """What was seen of each model."""
+
     def tell(self, sentences: Iterable[str]) -> bool:
         """Note problems; whether there were any."""
         found = list(sentences)
@@ -129,6 +137,8 @@ class Audit(ABC):
             n_rounds=self._n_rounds,
             n_free_rounds=self._n_free,
             gate=gate,
+            # Of a gate, and of a run that was suspended, no intervals are told.
+            accepted=None if gate or self._suspended else partial(self._sights().accepted, self._scene, chosen),
         )
 
     def check_epoch(

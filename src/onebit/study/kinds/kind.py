@@ -20,7 +20,7 @@ from onebit.log.chain import Head
 from onebit.log.events import Created, Event
 from onebit.raters import Rater, SimulatedRater
 from onebit.records import RunStatus
-from onebit.report.record import Entry, Report
+from onebit.report.record import Entry, Price, Report
 from onebit.study.about import About
 from onebit.study.items import Items
 from onebit.study.quality import RaterQuality
@@ -195,6 +195,13 @@ class Kind(ABC):
     def report(self, result: Any, view: View, items: Items) -> Report:
         """The report; InvalidInputError if this kind has none."""
         raise InvalidInputError("only the selection of a model has a report; see the status of this study instead")
+
+    def forecast_prices(self, view: View, progress: Callable[[int, int], None] | None = None) -> tuple[Price, ...]:
+        """What other ways to ask would have cost, once the study is over; empty where that cannot be forecast.
+
+        It takes as long as the study itself computed, a few times over.
+        """
+        return ()
 
     def classifier(self, result: Any) -> YesNoClassifier:
         """The classifier as it is now; InvalidInputError if this kind trains none."""

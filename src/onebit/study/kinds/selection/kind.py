@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,102 +14,38 @@ from numpy.typing import NDArray
 from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.contract import BoundedResult, Learner
 from onebit.log.events import Created, Event
-from onebit.promise import ADVICE
 from onebit.raters import ErringRater, Rater, SimulatedRater, VerdictRater
 from onebit.records import RunStatus
 from onebit.report import words
 from onebit.report.charts import evidence_chart
-from onebit.report.judge_card import JudgeCard, in_a_line
+from onebit.report.judge_card import JudgeCard
 from onebit.report.making import Candidates, make_report
 from onebit.report.record import Entry as ReportEntry
-from onebit.report.record import GateLine, Price, Report, as_json
+from onebit.report.record import Price, Report, as_json
 from onebit.store.store import Entry, Store
 from onebit.study.about import About
 from onebit.study.constants import REHEARSED_ITEMS, REHEARSED_MODELS
 from onebit.study.items import Items, read_judge, read_predictions, read_truth, read_verdicts
-from onebit.study.kinds.kind import Board, Finding, Kind, Standing, StudyStatus
+from onebit.study.kinds.kind import Board, Finding, Kind, Standing
 from onebit.study.kinds.replayed import end_differences, prove_selection
 from onebit.study.kinds.selection.forecast import forecast
-from onebit.study.kinds.selection.imagining import Table
+from onebit.study.kinds.selection.imagining import Table, answered_by
 from onebit.study.kinds.selection.judging import card_of, scores_of
 from onebit.study.kinds.selection.mistakes import pick_mistakes
-from onebit.study.kinds.selection.prices import counted_prices, measured_prices, price_of_all_outputs
+from onebit.study.kinds.selection.prices import (
+    counted_prices,
+    forecast_prices,
+    has_other_ways,
+    measured_prices,
+    price_of_all_outputs,
+)
 from onebit.study.kinds.selection.rehearsal import Rehearsal, rehearse
 from onebit.study.kinds.selection.selectors import build_selection
+from onebit.study.kinds.selection.status import SelectionStatus
 from onebit.study.needed import Needed
 from onebit.study.quality import warnings
 from onebit.study.view import Seen, Verdicts, View
 from onebit.verify.audit import Verdict
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SelectionStatus(StudyStatus):
-    """The state of a selection.
-
-    No model is ahead of ``chosen`` by more than ``certified_eps``, as ``promise`` says; ``survivors`` may be the best.
-    ``forecast`` is how many more answers are needed: low, middle, high; None unless somebody looked ahead. ``judge`` is
-    the judge's report card. Of a gate, ``chosen`` is the baseline, ``eps`` the margin, and ``gate`` what is shown of
-    each candidate.
-    """
-
-    eps: float
-    certified_eps: float | None
-    chosen: tuple[str, ...]
-    survivors: tuple[str, ...] | None
-    n_models: int
-    forecast: tuple[int, int, int] | None
-    judge: JudgeCard | None = None
-    gate: tuple[GateLine, ...] = ()
-
-    def lines(self) -> list[str]:
-        # Zero-argument super() does not know the class that slots made.
-        answers = StudyStatus.lines(self)
-        judge = [] if self.judge is None else [f"judge           {in_a_line(self.judge)}"]
-        if self.status is RunStatus.SUSPENDED:
-            return [
-                f"{self.name}: suspended; {self.status.value}",
-                f"certified       nothing; {ADVICE}",
-                *answers,
-                *judge,
-            ]
-        eps = "none yet" if self.certified_eps is None else f"{self.certified_eps:.4f}"
-        if self.gate:
-            return [*self._gate_lines(), *answers, *self._to_come(), *judge]
-        lines = [
-            f"{self.name}: {self.status.value}",
-            f"certified eps   {eps} (asked for: {self.eps:g}): {'safe to stop' if self.is_safe_to_stop else 'not yet'}",
-            f"leader          {', '.join(self.chosen) or 'none yet'}",
-        ]
-        if self.survivors is not None:
-            lines.append(f"may be best     {len(self.survivors)} of {self.n_models} models")
-        return [*lines, *answers, *self._to_come(), *judge]
-
-    def _to_come(self) -> list[str]:
-        if self.forecast is None or self.status is not RunStatus.RUNNING:
-            return []
-        low, middle, high = self.forecast
-        return [f"still needed    about {middle:,} answers ({low:,} to {high:,})"]
-
-    def _gate_lines(self) -> list[str]:
-        told = [f"{self.name}: {self.status.value}", f"baseline        {', '.join(self.chosen)} (margin {self.eps:g})"]
-        for line in self.gate:
-            behind, ahead = words.fraction(line.behind_at_most), words.fraction(line.ahead_at_most)
-            told.append(f"{line.name:15} {line.verdict}; behind by at most {behind}, ahead by at most {ahead}")
-        return told
-
-    def in_a_line(self) -> str:
-        if self.survivors is None or self.certified_eps is None or self.n_answers == 0:
-            return ""
-        if self.gate:
-            return "; " + "; ".join(f"{line.name} {line.verdict}" for line in self.gate)
-        to_come = ""
-        if self.forecast is not None and self.status is RunStatus.RUNNING:
-            low, middle, high = self.forecast
-            to_come = f"; about {middle:,} answers more ({low:,} to {high:,})"
-        return (
-            f"; {len(self.survivors)} of {self.n_models} models may be the best; leader {self.chosen[0]}, within "
-            f"{self.certified_eps:.3g}{to_come}"
-        )
 
 
 class Selection(Kind):
@@ -314,6 +250,13 @@ class Selection(Kind):
         said = ((self.row(item), label, answer) for item, label, answer in view.said())
         return replace(report, mistakes=pick_mistakes(said, self.predictions, self.about.models, best, items))
 
+    def forecast_prices(self, view: View, progress: Callable[[int, int], None] | None = None) -> tuple[Price, ...]:
+        if self.truth is not None or not self.can_foresee or view.finished is None:
+            return ()
+        table = Table(self.predictions, self.created.table.n_labels, self._selection.judge)
+        said = ((self.row(item), label, answer) for item, label, answer in view.said())
+        return forecast_prices(table, self.setting, answered_by(said), progress)
+
     def entries(self, result: BoundedResult) -> tuple[ReportEntry, ...]:
         if not isinstance(result, CertifiedResult) or result.status is RunStatus.SUSPENDED:
             return ()
@@ -322,10 +265,9 @@ class Selection(Kind):
     @cached_property
     def _prices(self) -> tuple[Price, ...]:
         """What other ways to choose would have cost on this table, where that is known."""
-        if self.setting.protocol == "panel" or self.setting.baseline is not None:
+        if not has_other_ways(self.setting):
             return (price_of_all_outputs(self.predictions),)
         if self.truth is None:
-            # Forecasts take seconds that depend on the machine, and a report is recomputed by whoever verifies it.
             return counted_prices(self.predictions, self.setting)
         return measured_prices(self.predictions, self.truth, self.created.table.n_labels, self.setting)
 
