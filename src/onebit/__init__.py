@@ -65,6 +65,7 @@ _HOME = {
     "theorem_2_plan": "onebit.learners.paper.schedule",
     "theorem_cover": "onebit.learners.paper.schedule",
     "theorem_plan": "onebit.learners.paper.schedule",
+    "watch": "onebit.watched",
 }
 
 __all__ = sorted([*_HOME, "__version__"])

@@ -24,6 +24,7 @@ from onebit.cli.study_care import backup, check, forget, repair
 from onebit.cli.study_learn import learn as study_learn
 from onebit.cli.terminal import plain
 from onebit.cli.verify import report, verify
+from onebit.cli.watch import study_watch, watch
 from onebit.errors import OnebitError, OptionError
 
 app = typer.Typer(
@@ -36,10 +37,12 @@ app = typer.Typer(
 )
 app.command()(select)
 app.command()(gate)
+app.command()(watch)
 app.command()(learn)
 app.command()(predict)
 study_app.command("learn")(study_learn)
 study_app.command()(verdict)
+study_app.command("watch")(study_watch)
 for care in (check, repair, backup, forget):
     study_app.command()(care)
 app.add_typer(study_app)

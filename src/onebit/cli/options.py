@@ -13,12 +13,12 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from onebit.errors import OptionError
-from onebit.records import SelectionSpec, TrainingSpec
+from onebit.records import SelectionSpec, TrainingSpec, WatchSpec
 from onebit.records.option import options
 
 #: Options whose flag is not their name with dashes.
 FLAGS = {"lease_seconds": "--lease", "candidates": "--candidate", "f_no": "--error-rates", "f_yes": "--error-rates"}
-Spec = TypeVar("Spec", SelectionSpec, TrainingSpec)
+Spec = TypeVar("Spec", SelectionSpec, TrainingSpec, WatchSpec)
 
 
 def flag(name: str) -> str:
@@ -27,7 +27,7 @@ def flag(name: str) -> str:
     >>> flag("gold_share"), flag("the number of rows")
     ('--gold-share', 'the number of rows')
     """
-    if name in options(SelectionSpec) or name in options(TrainingSpec):
+    if any(name in options(spec) for spec in (SelectionSpec, TrainingSpec, WatchSpec)):
         return FLAGS.get(name, f"--{name.replace('_', '-')}")
     return name
 
