@@ -54,6 +54,7 @@ _HOME = {
     "compare": "onebit.selecting",
     "create_learning_study": "onebit.study.opening",
     "create_study": "onebit.study.opening",
+    "extend_study": "onebit.study.opening",
     "gate": "onebit.selecting",
     "graph_dimension": "onebit.hypotheses.natarajan",
     "hedge_plan": "onebit.learners.paper.sequel_sizes",
