@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from onebit.records import WatchSpec
-from onebit.selecting import AT_A_TIME, Ask, rater_or_truth
+from onebit.selecting import Ask, rater_or_truth
 from onebit.store.store import Store
 from onebit.study.folder import StudyFolder
 from onebit.study.kinds.selection.making import open_table
@@ -63,7 +63,7 @@ def watch(folder: str | Path, table: Any, ask: Ask | Any = None, **options: Any)
         if rater is None:
             study.simulate()
         else:
-            study.answer_by(rater, AT_A_TIME)
+            study.answer_by(rater, 1)
         status = study.status()
     if not isinstance(status, WatchStatus):
         raise TypeError(f"{study.name!r} is no batch of a watch")

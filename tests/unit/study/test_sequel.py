@@ -134,9 +134,12 @@ def test_what_cannot_go_on_is_refused(storage: str) -> None:
     changed = table | {"a": ["L3"] * 120, "d": table["a"]}
     with pytest.raises(InvalidInputError, match="a model that was changed is a new one"):
         onebit.extend_study("first", "second", changed, storage=storage, id="name")
-    stream = {"population": "stream"}, "is about a stream"
-    erring = {"f_no": 0.1, "protocol": "one-shot"}, "raters who err"
-    for number, (options, why) in enumerate([stream, erring, ({"protocol": "follow-up"}, "one-shot or by panel")]):
+    refused: list[tuple[dict[str, Any], str]] = [
+        ({"population": "stream"}, "is about a stream"),
+        ({"f_no": 0.1, "protocol": "one-shot"}, "raters who err"),
+        ({"protocol": "follow-up"}, "one-shot or by panel"),
+    ]
+    for number, (options, why) in enumerate(refused):
         onebit.create_study(table, f"other {number}", storage=storage, id="name", **options).close()
         with pytest.raises(InvalidInputError, match=why):
             onebit.extend_study(f"other {number}", "third", table | {"d": table["a"]}, storage=storage, id="name")

@@ -19,6 +19,7 @@ from onebit.study.kinds.selection.making import read_models
 from onebit.study.kinds.watch.chain import Watch, verify_watch
 from onebit.study.opening import load_study
 from onebit.study.proof import verify_study
+from onebit.study.study import Offer
 from onebit.watched import Watched
 
 
@@ -73,16 +74,20 @@ def test_what_is_left_open_in_a_batch_counts_for_the_choice(chosen: Path) -> Non
     with Store(url) as store:
         entry = Watch(store, name).begin(WatchSpec(), read_models(WatchSpec(), table), simulated=False)
     with load_study(entry.name, storage=url) as study:
-        offer = study.ask("ann")
-        study.tell(offer, True)
-        assert study.status().n_unanswered == 19
+        first = study.ask("ann")
+        assert isinstance(first, Offer)
+        study.tell(first, True)
+        status: Any = study.status()
+        assert status.n_unanswered == 19
         head = study.head.digest
     other, _ = columns(200, 2)
     with Store(url) as store:
         Watch(store, name).begin(WatchSpec(), read_models(WatchSpec(), other), simulated=False)
     # What is answered later changes nothing for the batches after it.
     with load_study(entry.name, storage=url) as study:
-        study.tell(study.ask("ann"), False)
+        second = study.ask("ann")
+        assert isinstance(second, Offer)
+        study.tell(second, False)
         assert study.head.digest != head
     assert verify_watch(url, name) == []
 

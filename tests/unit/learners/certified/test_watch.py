@@ -15,8 +15,10 @@ SAID[1, ::2] = 1
 SAID[2, ::3] = -1
 
 
-def setting(answers: int = 10, **more: object) -> WatchSetting:
-    return WatchSetting(0.05, 100.0, answers, **({"batch": 1, "of": "", "after": "", "carried": (), "seed": 3} | more))
+def setting(
+    answers: int = 10, batch: int = 1, carried: tuple[tuple[float, ...], ...] = (), seed: int = 3
+) -> WatchSetting:
+    return WatchSetting(0.05, 100.0, answers, batch, "", "", carried, seed)
 
 
 def answered(learner: BatchLearner, say: dict[int, Answer]) -> BatchLearner:

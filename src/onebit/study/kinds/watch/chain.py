@@ -97,8 +97,9 @@ class Watch:
             except LogError:
                 # Of another version, or damaged: whoever opens it is told.
                 continue
-            setting = created.setting if isinstance(created, Created) else None
-            if isinstance(setting, WatchSetting) and setting.of in self._digests:
+            if not isinstance(created, Created) or not isinstance(created.setting, WatchSetting):
+                continue
+            if created.setting.of in self._digests:
                 found.append(Batch(entry, created))
         return sorted(found, key=lambda each: each.setting.batch)
 
