@@ -40,7 +40,7 @@ def test_a_batch_is_answered_and_seen(watched: tuple[Served, StudyFolder]) -> No
     served.client.get(f"/o/{served.owner}")
     page = served.client.get("/studies/2").text
     assert "batch 1 of a watch: 2 models, 200 fresh items" in page
-    assert "no alarm about old" in page
+    assert "No alarm about old" in page
     n = 0
     while questions := served.ask(served.ann, n=3):
         for question in questions:
@@ -49,7 +49,7 @@ def test_a_batch_is_answered_and_seen(watched: tuple[Served, StudyFolder]) -> No
     assert n == 8
     told = served.get("studies/2", served.owner).json()
     assert (told["kind"], told["is_over"], told["watch"]["n_unanswered"]) == ("watch", True, 0)
-    assert "quiet" in served.client.get("/studies/2").text
+    assert "badge watched" in served.client.get("/studies/2").text
     assert served.client.get("/studies/1").is_success
     served.site.close()
     assert verify_watch(place.storage, place.name()) == []

@@ -147,8 +147,8 @@ class WatchKind(Kind):
 
     def board(self, status: WatchStatus, result: WatchResult, seen: Seen) -> Board:
         return Board(
-            badge="alarm" if status.alarms else "running" if status.status is RunStatus.RUNNING else "quiet",
-            title=words.title(status),
+            badge="alarm" if status.alarms else "running" if status.status is RunStatus.RUNNING else "watched",
+            title=words.heading(status),
             headline=words.headline(status),
             sentences=(status.promise,),
             figures={"watch": status, "n_answers": seen.n_answers},

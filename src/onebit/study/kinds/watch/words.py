@@ -15,6 +15,12 @@ def title(status: WatchStatus) -> str:
     return f"no alarm about {status.chosen}"
 
 
+def heading(status: WatchStatus) -> str:
+    """The same at the top of a page."""
+    told = title(status)
+    return told[0].upper() + told[1:]
+
+
 def headline(status: WatchStatus) -> str:
     """What that means, in a sentence that needs no mathematics."""
     if status.alarms:
