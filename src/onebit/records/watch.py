@@ -19,8 +19,8 @@ class WatchSetting:
     """What a batch of a watch was created with; nothing of it changes later. Model 0 of its table is the choice.
 
     An alarm says that a rival was ahead of the choice by more than ``eps`` on a batch; while that is not so, it comes
-    once in ``false_alarm_every`` batches on average at most. ``of`` is a digest of the log of the study that is
-    watched, ``after`` that of the log before this one: of the study, or of the last batch as far as it had come.
+    once in ``false_alarm_every`` batches on average at most. ``of`` is the digest of the first event of the study that
+    is watched, ``after`` that of the log before this one: of the study, or of the last batch as far as it had come.
     ``carried`` has the evidence of each rival (N - 1, n_bets) from there. ``batch`` counts from 1.
     """
 

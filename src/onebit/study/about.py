@@ -31,7 +31,7 @@ class Gold:
 class Sequel:
     """What a study goes on from: another of its store, with the answers of its log up to the digest ``after``.
 
-    ``of`` is a digest of the log of the first study, whose delta was ``delta``; its sequels are counted from 1.
+    ``of`` is the digest of the first event of the first study, whose delta was ``delta``; its sequels count from 1.
     """
 
     number: int

@@ -130,9 +130,9 @@ def _check(before: Earlier, name: str, simulated: bool) -> Setting:
 def _next(store: Store, before: Earlier, head: str, delta: float) -> Sequel:
     """The next sequel of a line of studies: numbers are used once, whichever study of the line is gone on from."""
     line = before.about.sequel
-    of = head if line is None else line.of
+    of = store.digests(before.entry.id)[0] if line is None else line.of
     first = delta if line is None else line.delta
-    others = [found.number for found in _sequels(store) if _same_line(store, found, before, of)]
+    others = [found.number for found in _sequels(store) if found.of == of]
     return Sequel(max(others, default=0) + 1, of, head, first)
 
 
@@ -141,13 +141,6 @@ def _sequels(store: Store) -> Iterator[Sequel]:
         sequel = about_from_json(entry.about).sequel if entry.about.get("models") else None
         if sequel is not None:
             yield sequel
-
-
-def _same_line(store: Store, found: Sequel, before: Earlier, of: str) -> bool:
-    if found.of == of:
-        return True
-    # Of the first study each sequel may have taken another digest of its log.
-    return before.about.sequel is None and found.of in store.digests(before.entry.id)
 
 
 def _check_same_outputs(said: Mapping[tuple[str, str], str], table: ModelTable) -> None:

@@ -99,7 +99,7 @@ class Watch:
                 continue
             if not isinstance(created, Created) or not isinstance(created.setting, WatchSetting):
                 continue
-            if created.setting.of in self._digests:
+            if created.setting.of == self._digests[0]:
                 found.append(Batch(entry, created))
         return sorted(found, key=lambda each: each.setting.batch)
 
@@ -124,8 +124,7 @@ class Watch:
 
     def _so_far(self, batches: list[Batch]) -> WatchSoFar:
         if not batches:
-            head = self._digests[-1]
-            return WatchSoFar(self.chosen, None, self.eps, None, 1, head, head, ())
+            return WatchSoFar(self.chosen, None, self.eps, None, 1, self._digests[0], self._digests[-1], ())
         last = batches[-1]
         log, kind = read_whole(self._store, last.entry)
         replay(log.events, kind.learner)
@@ -160,7 +159,9 @@ class Watch:
 
     def _first_faults(self, first: _WholeBatch) -> Iterator[str]:
         setting = first.batch.setting
-        if setting.after != setting.of or setting.carried:
+        if setting.after not in self._digests:
+            yield f"{first.what} goes on from a log that is not that of the study"
+        if setting.carried:
             yield f"{first.what} is the first and takes over evidence; a watch begins with none"
 
 
