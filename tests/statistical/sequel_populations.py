@@ -188,5 +188,5 @@ CASES: dict[str, SequelCase] = {
 }
 TWINS: dict[str, SequelCase] = {
     "items that were judged come first": SequelCase(_judged_first(_newcomer(0.1)), learner=TakesTheTablesOrder),
-    "the seed of the first study again": SequelCase(_newcomer(0.0), budget=120, same_seed=True),
+    "the seed of the first study again": SequelCase(_newcomer(0.0), (0.6, 0.5, 0.4), same_seed=True),
 }

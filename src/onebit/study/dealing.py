@@ -78,12 +78,12 @@ class Dealer:
 
     def _new(self, rater: str | None, n: int) -> list[int] | Status:
         """A question that checks the rater, or up to n that nobody was given yet."""
-        check = self._checks.next(rater, self._course) if rater is not None else None
-        if check is not None:
-            self._recorder.take(check)
-            return [check.question_id]
         while True:
             # Before each question it is drawn anew whether a check comes first.
+            check = self._checks.next(rater, self._course) if rater is not None else None
+            if check is not None:
+                self._recorder.take(check)
+                return [check.question_id]
             asked = self._recorder.ask(1 if self._kind.about.has_checks else n, rater)
             if isinstance(asked, Status):
                 self._finish_if_done(asked)

@@ -17,7 +17,7 @@ from onebit.records import Answer, Question
 from onebit.store.store import Store
 from onebit.study.constants import ANSWERED_BEFORE
 from onebit.study.proof import verify_study
-from onebit.study.study import Study
+from onebit.study.study import Offer, Study
 
 Columns = dict[str, list[str]]
 
@@ -101,6 +101,18 @@ def test_a_model_is_withdrawn_and_items_are_added(storage: str) -> None:
         status: Any = study.status()
     assert (status.n_models, status.n_items, status.chosen) == (2, 240, ("b",))
     assert verify_study(storage, "second").ok
+
+
+def test_raters_are_checked_as_in_any_study(storage: str) -> None:
+    table, _ = columns({"a": 0.85, "b": 0.7, "c": 0.6})
+    table |= {"d": columns({"d": 0.8}, seed=3)[0]["d"]}
+    with onebit.extend_study("first", "second", table, storage=storage, id="name", repeat_share=0.3) as study:
+        asked = rater(study)
+        while isinstance(offer := study.ask("ann"), Offer):
+            assert offer.label is not None
+            study.tell(offer, asked(Question(offer.id, offer.item, offer.label, 1.0, 0)))
+        assert {each.rater for each in study.status().raters} == {"ann", ANSWERED_BEFORE}
+    assert verify_study(storage, "second").problems == ()
 
 
 def test_another_verdict_than_before_is_found(storage: str) -> None:
