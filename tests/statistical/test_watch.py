@@ -13,8 +13,8 @@ import pytest
 from tests.statistical.watch_populations import QUIET, TWINS, change
 
 RUNS = int(os.environ.get("ONEBIT_RUNS", "20"))
-#: Enough for twins that fail in all runs, and in a third of them.
-TWIN_RUNS = {"a test of fixed size, looked at after each batch": 60}
+#: Enough for twins that fail in all runs, and in a quarter of them.
+TWIN_RUNS = {"a test of fixed size, looked at after each batch": 120}
 #: Those that take a few seconds together; the others are for the benchmark.
 QUICK = (
     "equal models",
