@@ -31,7 +31,7 @@ Bools = NDArray[np.bool_]
 #: No bet stakes more than this share of what could be lost in one round.
 CAP = 0.9
 BETS = np.geomspace(0.002, CAP, 20)
-#: Factors that are multiplied before a logarithm is taken. Each is above 1 - CAP and below 1 + 2 / q, so that no product
+#: Factors that are multiplied before a logarithm is taken. Each is above 1 - CAP and below 1 + 2 / q, so no product
 #: becomes 0 or infinite while propensities q are above 1e-15.
 FACTORS_AT_ONCE = 16
 #: The bet that had won most when a run ended, over sqrt(eps), where answers are weighted and on exact differences of a
