@@ -22,9 +22,11 @@ from onebit.cli.select import select
 from onebit.cli.serve import serve
 from onebit.cli.study import app as study_app
 from onebit.cli.study_care import backup, check, forget, repair
+from onebit.cli.study_extend import extend
 from onebit.cli.study_learn import learn as study_learn
 from onebit.cli.terminal import plain
 from onebit.cli.verify import report, verify
+from onebit.cli.watch import study_watch, watch
 from onebit.errors import OnebitError, OptionError
 
 app = typer.Typer(
@@ -37,10 +39,13 @@ app = typer.Typer(
 )
 app.command(cls=TableCommand)(select)
 app.command(cls=TableCommand)(gate)
+app.command()(watch)
 app.command()(learn)
 app.command()(predict)
 study_app.command("learn")(study_learn)
 study_app.command()(verdict)
+study_app.command("watch")(study_watch)
+study_app.command()(extend)
 for care in (check, repair, backup, forget):
     study_app.command()(care)
 app.add_typer(study_app)

@@ -16,13 +16,13 @@ import typer
 from typer.core import TyperArgument, TyperCommand
 
 from onebit.errors import OptionError
-from onebit.records import SelectionSpec, TrainingSpec
+from onebit.records import SelectionSpec, TrainingSpec, WatchSpec
 from onebit.records.option import options
 from onebit.tables.formats import LOG_NAMES, NAMES
 
 #: Options whose flag is not their name with dashes.
 FLAGS = {"lease_seconds": "--lease", "candidates": "--candidate", "f_no": "--error-rates", "f_yes": "--error-rates"}
-Spec = TypeVar("Spec", SelectionSpec, TrainingSpec)
+Spec = TypeVar("Spec", SelectionSpec, TrainingSpec, WatchSpec)
 Function = TypeVar("Function", bound=Callable[..., None])
 
 
@@ -42,7 +42,7 @@ def flag(name: str) -> str:
     >>> flag("gold_share"), flag("the number of rows")
     ('--gold-share', 'the number of rows')
     """
-    if name in options(SelectionSpec) or name in options(TrainingSpec):
+    if any(name in options(spec) for spec in (SelectionSpec, TrainingSpec, WatchSpec)):
         return FLAGS.get(name, f"--{name.replace('_', '-')}")
     return name
 

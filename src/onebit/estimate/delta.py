@@ -1,4 +1,4 @@
-"""Every split of delta. How certificates share it out is not in the paper: docs/certificate.md, steps 5, 14, 16, 17.
+"""Every split of delta. How certificates share it out is not in the paper: docs/certificate.md, steps 5, 14, 16 to 19.
 
 Shares are fixed before the first answer. The checker in ``verify`` has its own, since it shares no code with learners.
 Bounds hold the logarithm of 1 over a share; functions that return it are named ``log_*``.
@@ -56,6 +56,16 @@ def failure_at_zero(failure: float) -> float:
     c > 0 can be wrong only where that one is ahead, and then no statement about the other is: it may use up all.
     """
     return failure / 2
+
+
+def failure_of_sequel(number: int, delta: float) -> float:
+    """What the sequel of a study may use up, the first having number 1: all of them together a delta of their own."""
+    return delta / (number * (number + 1))
+
+
+def alarm_threshold(n_rivals: int, false_alarm_every: float) -> float:
+    """The evidence that raises an alarm about one of so many rivals: each has an equal share of all false alarms."""
+    return max(n_rivals, 1) * false_alarm_every
 
 
 def failure_per_share(n_hypotheses: int, delta: float) -> float:

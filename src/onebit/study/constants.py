@@ -116,3 +116,6 @@ MOST_TO_REHEARSE = 1_000_000
 
 #: Questions that are answered at a time, and written together. Origin: a round number, for time.
 AT_A_TIME = 256
+
+#: Under this name stand answers that a study takes over from the one that it goes on from.
+ANSWERED_BEFORE = "(answered before)"

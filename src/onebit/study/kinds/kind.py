@@ -19,7 +19,7 @@ from onebit.learners.contract import Learner
 from onebit.log.chain import Head
 from onebit.log.events import Created, Event
 from onebit.raters import Rater, SimulatedRater
-from onebit.records import RunStatus
+from onebit.records import Answer, Question, RunStatus
 from onebit.report.record import Entry, Price, Report
 from onebit.study.about import About
 from onebit.study.items import Items
@@ -133,6 +133,10 @@ class Kind(ABC):
     def row(self, item: int) -> int:
         """The table's row (counted from 0) of the learner's item."""
         return item
+
+    def recalled(self, question: Question) -> Answer | None:
+        """What was answered to the same question before, in a study that this one goes on from; None if nothing was."""
+        return None
 
     @abstractmethod
     def plausible_labels(self, row: int) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Any
@@ -15,7 +15,7 @@ from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.contract import BoundedResult, Learner
 from onebit.log.events import Created, Event
 from onebit.raters import ErringRater, Rater, SimulatedRater, VerdictRater
-from onebit.records import RunStatus
+from onebit.records import Answer, Question, RunStatus
 from onebit.report import words
 from onebit.report.charts import evidence_chart
 from onebit.report.judge_card import JudgeCard
@@ -24,7 +24,7 @@ from onebit.report.record import Entry as ReportEntry
 from onebit.report.record import Price, Report, as_json
 from onebit.store.store import Entry, Store
 from onebit.study.about import About
-from onebit.study.constants import REHEARSED_ITEMS, REHEARSED_MODELS
+from onebit.study.constants import ANSWERED_BEFORE, REHEARSED_ITEMS, REHEARSED_MODELS
 from onebit.study.items import Items, read_judge, read_predictions, read_truth, read_verdicts
 from onebit.study.kinds.kind import Board, Finding, Kind, Standing
 from onebit.study.kinds.replayed import end_differences, prove_selection
@@ -41,6 +41,8 @@ from onebit.study.kinds.selection.prices import (
 )
 from onebit.study.kinds.selection.rehearsal import Rehearsal, rehearse
 from onebit.study.kinds.selection.selectors import build_selection
+from onebit.study.kinds.selection.sequel import in_words as sequel_in_words
+from onebit.study.kinds.selection.sequel import recalled_cells, sequel_faults
 from onebit.study.kinds.selection.status import SelectionStatus
 from onebit.study.needed import Needed
 from onebit.study.quality import warnings
@@ -51,7 +53,8 @@ from onebit.verify.audit import Verdict
 class Selection(Kind):
     """A selection that is open: ``predictions`` (N, n), what a ``judge`` says of them, and what simulated raters know.
 
-    That is the ``truth`` (n,), or ``verdicts`` (N, n) as in a ModelTable.
+    That is the ``truth`` (n,), or ``verdicts`` (N, n) as in a ModelTable. ``recalled`` has what was answered about a
+    row and a label in a study that this one goes on from.
     """
 
     name = "selection"
@@ -65,9 +68,10 @@ class Selection(Kind):
         truth: NDArray[np.int64] | None = None,
         verdicts: NDArray[np.int8] | None = None,
         judge: NDArray[np.float32] | None = None,
+        recalled: Mapping[tuple[int, int], Answer] | None = None,
     ) -> None:
         super().__init__(study, created, about, truth)
-        self._verdicts = verdicts
+        self._verdicts, self._recalled = verdicts, recalled or {}
         self.setting, self.predictions = created.selection, predictions
         self._selection = build_selection(self.setting, created.learner, predictions, created.table.n_labels, judge)
         self.learner, self.needs_verdicts = self._selection.learner, judge is not None
@@ -77,6 +81,9 @@ class Selection(Kind):
 
     def row(self, item: int) -> int:
         return self._selection.row(item)
+
+    def recalled(self, question: Question) -> Answer | None:
+        return None if question.label is None else self._recalled.get((self.row(question.item), question.label))
 
     def plausible_labels(self, row: int) -> list[int]:
         return self._selection.plausible_labels(row)
@@ -114,7 +121,14 @@ class Selection(Kind):
             log_digest=standing.head.digest,
             judge=self._card(standing.verdicts),
             gate=self._candidates.gate(certified.gate, setting.baseline) if certified else (),
+            sequel=self._sequel(standing),
         )
+
+    def _sequel(self, standing: Standing) -> str:
+        if self.about.sequel is None:
+            return ""
+        n_recalled = sum(each.n_answers for each in standing.raters if each.rater == ANSWERED_BEFORE)
+        return sequel_in_words(self.about.sequel, self.setting.delta, n_recalled)
 
     def look_ahead(self, seconds: float, is_stopped: Callable[[], bool] | None = None) -> Any:
         table = Table(self.predictions, self.created.table.n_labels, self._selection.judge)
@@ -167,7 +181,10 @@ class Selection(Kind):
         result = proof.result
         if proof.course is None or not isinstance(result, BoundedResult):
             return Finding(tuple(proof.problems))
-        end = end_differences(proof.course.finished, result, self.summary(result))
+        end = [
+            *end_differences(proof.course.finished, result, self.summary(result)),
+            *sequel_faults(self.about, self.setting.delta, proof.course, self._recalled),
+        ]
         stated = None if result.status is RunStatus.SUSPENDED else result.achieved_eps
         chosen = () if proof.verdict is None else tuple(self.about.models[h] for h in proof.verdict.names)
         return Finding(
@@ -233,7 +250,7 @@ class Selection(Kind):
             badge=report.status if report.status in ("certified", "suspended") else "ended" if is_over else "running",
             title="" if words.is_unasked(report) else words.chosen_in_words(report) if report.chosen else "",
             headline=words.headline(report),
-            sentences=(words.confidence(report), words.against_the_aim(report)),
+            sentences=(*filter(None, (words.confidence(report), words.against_the_aim(report), status.sequel)),),
             figures={
                 "report": report,
                 "chart": evidence_chart(report),
@@ -333,4 +350,5 @@ def open_it(store: Store, entry: Entry, log: Sequence[Event], created: Created, 
     predictions = read_predictions(store, entry.id, created.table, about)
     truth, verdicts = read_truth(store, entry.id), read_verdicts(store, entry.id, created.table)
     judge = read_judge(store, entry.id, created.table)
-    return Selection(entry.name, created, about, predictions, truth, verdicts, judge)
+    recalled = recalled_cells(store, entry, created, about)
+    return Selection(entry.name, created, about, predictions, truth, verdicts, judge, recalled)

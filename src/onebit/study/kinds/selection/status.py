@@ -18,8 +18,8 @@ class SelectionStatus(StudyStatus):
 
     No model is ahead of ``chosen`` by more than ``certified_eps``, as ``promise`` says; ``survivors`` may be the best.
     ``forecast`` is how many more answers are needed: low, middle, high; None unless somebody looked ahead. ``judge`` is
-    the judge's report card. Of a gate, ``chosen`` is the baseline, ``eps`` the margin, and ``gate`` what is shown of
-    each candidate.
+    the judge's report card, ``sequel`` says what the study goes on from. Of a gate, ``chosen`` is the baseline, ``eps``
+    the margin, and ``gate`` what is shown of each candidate.
     """
 
     eps: float
@@ -30,6 +30,7 @@ class SelectionStatus(StudyStatus):
     forecast: tuple[int, int, int] | None
     judge: JudgeCard | None = None
     gate: tuple[GateLine, ...] = ()
+    sequel: str = ""
 
     def lines(self) -> list[str]:
         # Zero-argument super() does not know the class that slots made.
@@ -54,7 +55,7 @@ class SelectionStatus(StudyStatus):
         ]
         if self.survivors is not None:
             lines.append(f"may be best     {len(self.survivors)} of {self.n_models} models")
-        return [*lines, *answers, *self._to_come(), *judge]
+        return [*lines, *answers, *self._to_come(), *judge, *filter(None, [self.sequel])]
 
     def _to_come(self) -> list[str]:
         if self.forecast is None or self.status is not RunStatus.RUNNING:
