@@ -69,6 +69,8 @@ def create(
     baseline: opt.Baseline = None,
     candidates: opt.Candidates = None,
     margin: opt.Margin = None,
+    top: opt.Top = None,
+    tiers: opt.Tiers = SelectionSpec.tiers,
     delta: opt.Delta = SelectionSpec.delta,
     protocol: opt.Protocol = SelectionSpec.protocol,
     learner: opt.Learner = SelectionSpec.learner,

@@ -167,6 +167,8 @@ class IndependentWealth(EpochWealth):
         super().__init__(n_hypotheses, usual_bet)
         self.epochs: list[Rounds] = []
         self._slack = slack
+        #: Over so many epochs: the sums of X, and of its products; see ``pair_moments``.
+        self._summed: tuple[int, Floats, Floats] = 0, np.zeros(n_hypotheses), np.zeros((n_hypotheses, n_hypotheses))
 
     def add(self, rounds: Rounds) -> None:
         self.epochs.append(rounds)
@@ -180,6 +182,16 @@ class IndependentWealth(EpochWealth):
             total += D.sum(axis=0)
             squares += (D**2).sum(axis=0)
         return total, squares
+
+    def pair_moments(self) -> tuple[Floats, Floats]:
+        """The same for every h against every g, [h, g]; only new epochs are gone through."""
+        n_summed, total, products = self._summed
+        for rounds in self.epochs[n_summed:]:
+            x = rounds.estimates()
+            total, products = total + x.sum(axis=0), products + x.T @ x
+        self._summed = len(self.epochs), total, products
+        squares = products.diagonal()
+        return total[:, None] - total, squares[:, None] + squares - 2 * products
 
     def _n_epochs(self) -> int:
         return len(self.epochs)

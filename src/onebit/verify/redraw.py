@@ -42,7 +42,8 @@ class Contest:
 
     ``distinct`` are the rows that stand for all rows equal to them; on a stream, all rows. ``shares`` (N,) are the
     models' shares of delta, 0 in the other rows. The first ``n_looked_at`` items are for the vote alone. ``judge``
-    (N, n) has the scores of what is said, NaN where one is missing; None without a judge.
+    (N, n) has the scores of what is said, NaN where one is missing; None without a judge. ``ranked`` are the distinct
+    rows by the vote, by their number where nobody votes.
     """
 
     setting: Setting
@@ -52,6 +53,7 @@ class Contest:
     shares: Floats
     n_looked_at: int
     judge: Floats | None = None
+    ranked: tuple[int, ...] = ()
 
     @property
     def n_items(self) -> int:
@@ -150,16 +152,30 @@ def contest(
         # Steps 15 and 17: nobody votes, and all have the same share.
         shares = np.zeros(said.shape[0])
         shares[distinct] = 1 / max(distinct.size - 1, 1)
-        scores = None if judge is None else judge.astype(np.float64)
+        ranked = distinct
         n_looked_at = 0 if setting.protocol == "panel" else n_looked_at
-        return Contest(setting, said, n_labels, tuple(distinct.tolist()), shares, n_looked_at, scores)
-    agreement = _agreement(said[distinct, :n_voting])
-    ranked = distinct[np.lexsort((distinct, -agreement))]
-    shares = np.zeros(said.shape[0])
-    shares[ranked] = 1 / np.arange(1, ranked.size + 1)
-    shares /= max(shares[ranked[:-1]].sum(), 1.0)
+    else:
+        ranked = distinct[np.lexsort((distinct, -_agreement(said[distinct, :n_voting])))]
+        shares = np.zeros(said.shape[0])
+        shares[ranked] = 1 / np.arange(1, ranked.size + 1)
+        shares /= max(shares[ranked[:-1]].sum(), 1.0)
+    if setting.ranks:
+        shares[ranked] = _shares_of_pairs(setting, ranked.size)
     scores = None if judge is None else judge.astype(np.float64)
-    return Contest(setting, said, n_labels, tuple(distinct.tolist()), shares, n_looked_at, scores)
+    rows, by_vote = tuple(distinct.tolist()), tuple(ranked.tolist())
+    return Contest(setting, said, n_labels, rows, shares, n_looked_at, scores, by_vote)
+
+
+def _shares_of_pairs(setting: Setting, n_models: int) -> Floats:
+    """Step 18: what of delta a pair with each model may use up, the models in the order of the vote; (n_models,)."""
+    n_pairs = n_models * (n_models - 1) / 2
+    even = np.full(n_models, 1 / max(n_pairs, 1))
+    if setting.top is None:
+        return even
+    places = np.arange(1, n_models + 1)
+    stake = np.ones(n_models) if setting.protocol == "panel" else 1 / np.maximum(places - setting.top + 1, 1)
+    shares: Floats = stake / max(setting.top * stake[: max(n_models - setting.top, 0)].sum(), 1.0)
+    return shares
 
 
 def _check(setting: Setting, predictions: NDArray[np.integer], n_labels: int) -> None:
@@ -183,6 +199,10 @@ def _check(setting: Setting, predictions: NDArray[np.integer], n_labels: int) ->
         raise InvalidInputError(f"passive is for the protocol labels, not for {setting.protocol}")
     if setting.baseline is not None and not 0 <= setting.baseline < predictions.shape[0] > 1:
         raise InvalidInputError(f"the baseline is model {setting.baseline} of {predictions.shape[0]}")
+    if setting.top is not None and not 1 <= setting.top < predictions.shape[0]:
+        raise InvalidInputError(f"the best {setting.top} are looked for of {predictions.shape[0]} models")
+    if (setting.baseline is not None) + (setting.top is not None) + setting.tiers > 1:
+        raise InvalidInputError("a run has one aim: a baseline, top, or tiers")
     if setting.exhaustive and setting.protocol != "follow-up":
         raise InvalidInputError(f"exhaustive is for the protocol follow-up, not for {setting.protocol}")
 
@@ -313,7 +333,11 @@ def _one_shot(contest: Contest, epoch: EpochRecord, item: int, says: Ints, z: di
 
 
 def _relevance(contest: Contest, epoch: EpochRecord, item: int, label: int) -> float:
-    """Step 2: what the rivals need whose difference to the leader the label enters."""
+    """Step 2: what the rivals need whose difference to the leader the label enters. Step 18: all of whom are rivals."""
+    if contest.setting.ranks:
+        says = [(round(need * 10**DECIMALS), contest.said[rival, item] == label) for rival, need in epoch.mixture]
+        of_those, of_others = (sum(need for need, agrees in says if agrees == side) for side in (True, False))
+        return of_those * of_others / 10 ** (2 * DECIMALS)
     is_leaders = contest.said[epoch.leader, item] == label
     return sum(need for rival, need in epoch.mixture if (contest.said[rival, item] == label) != is_leaders)
 

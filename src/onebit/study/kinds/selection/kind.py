@@ -17,12 +17,12 @@ from onebit.log.events import Created, Event
 from onebit.promise import ADVICE
 from onebit.raters import ErringRater, Rater, SimulatedRater, VerdictRater
 from onebit.records import RunStatus
-from onebit.report import words
-from onebit.report.charts import evidence_chart
+from onebit.report import tiers_words, words
 from onebit.report.judge_card import JudgeCard, in_a_line
 from onebit.report.making import Candidates, make_report
+from onebit.report.page import chart_of
 from onebit.report.record import Entry as ReportEntry
-from onebit.report.record import GateLine, Price, Report, as_json
+from onebit.report.record import GateLine, PlaceLine, Price, Report, as_json
 from onebit.store.store import Entry, Store
 from onebit.study.about import About
 from onebit.study.constants import REHEARSED_ITEMS, REHEARSED_MODELS
@@ -49,7 +49,7 @@ class SelectionStatus(StudyStatus):
     No model is ahead of ``chosen`` by more than ``certified_eps``, as ``promise`` says; ``survivors`` may be the best.
     ``forecast`` is how many more answers are needed: low, middle, high; None unless somebody looked ahead. ``judge`` is
     the judge's report card. Of a gate, ``chosen`` is the baseline, ``eps`` the margin, and ``gate`` what is shown of
-    each candidate.
+    each candidate. Of several best models ``chosen`` has all; ``placings``, as of tiers, what is shown of each model.
     """
 
     eps: float
@@ -60,6 +60,7 @@ class SelectionStatus(StudyStatus):
     forecast: tuple[int, int, int] | None
     judge: JudgeCard | None = None
     gate: tuple[GateLine, ...] = ()
+    placings: tuple[PlaceLine, ...] = ()
 
     def lines(self) -> list[str]:
         # Zero-argument super() does not know the class that slots made.
@@ -75,6 +76,8 @@ class SelectionStatus(StudyStatus):
         eps = "none yet" if self.certified_eps is None else f"{self.certified_eps:.4f}"
         if self.gate:
             return [*self._gate_lines(), *answers, *self._to_come(), *judge]
+        if self.placings:
+            return [f"{self.name}: {self.status.value}", *self._place_lines(), *answers, *self._to_come(), *judge]
         lines = [
             f"{self.name}: {self.status.value}",
             f"certified eps   {eps} (asked for: {self.eps:g}): {'safe to stop' if self.is_safe_to_stop else 'not yet'}",
@@ -97,19 +100,31 @@ class SelectionStatus(StudyStatus):
             told.append(f"{line.name:15} {line.verdict}; behind by at most {behind}, ahead by at most {ahead}")
         return told
 
+    def _place_lines(self) -> list[str]:
+        safe = "safe to stop" if self.is_safe_to_stop else "not yet"
+        told = [f"aim             within {self.eps:g}: {safe}"]
+        return told + [
+            f"tier {line.tier:<10} {' = '.join(line.names)} (rank {tiers_words.rank(line)})"
+            for line in self.placings[: tiers_words.MOST_LINES]
+        ]
+
     def in_a_line(self) -> str:
+        if self.placings and self.survivors is not None and self.n_answers:
+            return f"; {len(self.survivors)} of {self.n_models} models not placed yet{self._more_needed()}"
         if self.survivors is None or self.certified_eps is None or self.n_answers == 0:
             return ""
         if self.gate:
             return "; " + "; ".join(f"{line.name} {line.verdict}" for line in self.gate)
-        to_come = ""
-        if self.forecast is not None and self.status is RunStatus.RUNNING:
-            low, middle, high = self.forecast
-            to_come = f"; about {middle:,} answers more ({low:,} to {high:,})"
         return (
             f"; {len(self.survivors)} of {self.n_models} models may be the best; leader {self.chosen[0]}, within "
-            f"{self.certified_eps:.3g}{to_come}"
+            f"{self.certified_eps:.3g}{self._more_needed()}"
         )
+
+    def _more_needed(self) -> str:
+        if self.forecast is None or self.status is not RunStatus.RUNNING:
+            return ""
+        low, middle, high = self.forecast
+        return f"; about {middle:,} answers more ({low:,} to {high:,})"
 
 
 class Selection(Kind):
@@ -178,6 +193,7 @@ class Selection(Kind):
             log_digest=standing.head.digest,
             judge=self._card(standing.verdicts),
             gate=self._candidates.gate(certified.gate, setting.baseline) if certified else (),
+            placings=self._candidates.placings(certified, setting.tiers) if certified and is_shown else (),
         )
 
     def look_ahead(self, seconds: float, is_stopped: Callable[[], bool] | None = None) -> Any:
@@ -196,7 +212,9 @@ class Selection(Kind):
         if self._ahead is None:
             return None
         closings = self.learner.closings
-        needed = forecast(self._ahead, self.setting.eps, closings[-1] if closings else None, result.n_answers)
+        # Of tiers, what is certified of the best model says little of how far the pairs are.
+        so_far = closings[-1] if closings and not self.setting.tiers else None
+        needed = forecast(self._ahead, self.setting.eps, so_far, result.n_answers)
         return needed.by_raters(self.created.overlap, self.about.gold_share + self.about.repeat_share)
 
     def _card(self, verdicts: Verdicts) -> JudgeCard | None:
@@ -224,6 +242,7 @@ class Selection(Kind):
             "n_survivors": None if certified is None else len(certified.survivors),
             "promise": result.promise,
             "gate": [] if certified is None else [asdict(each) for each in certified.gate],
+            **({"placings": [asdict(each) for each in certified.placings]} if certified and certified.placings else {}),
         }
 
     def recompute(self, log: Sequence[Event], progress: Callable[[int, int], None] | None) -> Finding:
@@ -255,6 +274,14 @@ class Selection(Kind):
         if verdict.gate:
             told = "; ".join(f"{self.about.models[each.candidate]} {each.verdict}" for each in verdict.gate)
             return f"from {answers}, beside {' = '.join(chosen)}: {told}."
+        if self.setting.tiers:
+            n_tiers = max(each.tier for each in verdict.placings)
+            return f"from {answers}, {len(verdict.placings)} models are in {n_tiers} tiers, and each rank is as told."
+        if self.setting.top is not None:
+            return (
+                f"from {answers}, the best {self.setting.top} are {', '.join(chosen)}: no other is ahead of one of "
+                f"them by more than {words.fraction(stated)} (recomputed: {words.fraction(verdict.certified_eps)})."
+            )
         return (
             f"from {answers}, no model is ahead of {' = '.join(chosen)} by more than {words.fraction(stated)} "
             f"(recomputed: {words.fraction(verdict.certified_eps)}), and {len(verdict.survivors)} may be the best."
@@ -300,7 +327,7 @@ class Selection(Kind):
             sentences=(words.confidence(report), words.against_the_aim(report)),
             figures={
                 "report": report,
-                "chart": evidence_chart(report),
+                "chart": chart_of(report),
                 "forecast": _to_come(is_over, status.forecast),
             },
             plain={"report": as_json(report)},
@@ -322,7 +349,7 @@ class Selection(Kind):
     @cached_property
     def _prices(self) -> tuple[Price, ...]:
         """What other ways to choose would have cost on this table, where that is known."""
-        if self.setting.protocol == "panel" or self.setting.baseline is not None:
+        if self.setting.protocol == "panel" or self.setting.baseline is not None or self.setting.ranks:
             return (price_of_all_outputs(self.predictions),)
         if self.truth is None:
             # Forecasts take seconds that depend on the machine, and a report is recomputed by whoever verifies it.
