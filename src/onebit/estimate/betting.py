@@ -304,6 +304,8 @@ class PoolWealth(EpochWealth):
         self._said = said
         #: For each epoch: the items in the order drawn, and who is right on them, (N, k).
         self._epochs: list[tuple[Ints, Bools]] = []
+        #: Of each leader so far; where all pairs are compared, each is asked for again and again.
+        self._n_differ: dict[int, Ints] = {}
 
     def add(self, items: Ints, right: Bools) -> None:
         """An epoch: its items in the order drawn, and who is ``right`` (N, k) on them."""
@@ -319,8 +321,9 @@ class PoolWealth(EpochWealth):
 
     def n_differ(self, leader: int) -> Ints:
         """On how many items of the pool each h and ``leader`` give different outputs; shape (N,)."""
-        n_differ: Ints = (self._said != self._said[leader]).sum(axis=1)
-        return n_differ
+        if leader not in self._n_differ:
+            self._n_differ[leader] = (self._said != self._said[leader]).sum(axis=1)
+        return self._n_differ[leader]
 
     def _n_epochs(self) -> int:
         return len(self._epochs)

@@ -101,8 +101,8 @@ def how_to_read(report: Report) -> list[str]:
         return [
             f"A bar goes from the best place that a model may have to the worst, of {len(report.placings):,}.",
             f"Bars that end left of the line are shown to be among the best {report.setting.top}, bars that begin "
-            "right of it not to be. Bars across it are not decided: there the named ones and the others may change places, "
-            "by no more than the certified eps.",
+            "right of it not to be. Bars across it are not decided: there the named ones and the others may change "
+            "places, by no more than the certified eps.",
         ]
     return [
         f"A bar goes from the best place that a model may have to the worst, of {len(report.placings):,}. It begins "
