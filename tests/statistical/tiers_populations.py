@@ -208,7 +208,8 @@ class BehindOneIsOut(TopStanding):
     """Rules out who is behind one model, as if one best model were looked for."""
 
     def _decided(self) -> tuple[Bools, Bools]:
-        return self._is_in, self._behind.any(axis=1)
+        is_out: Bools = self._behind.sum(axis=1) > 0
+        return self._is_in, is_out
 
 
 def with_standing(kind: type[PairsStanding]) -> Kind:

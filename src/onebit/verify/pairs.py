@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,11 +48,11 @@ class PairsCheck(ABC):
         """Who is named before the first closing."""
 
     @abstractmethod
-    def _found(self, survivors: Sequence[int], beyond: float) -> tuple[object, tuple[int, ...]]:
+    def _found(self, survivors: Sequence[int], beyond: float) -> tuple[Any, tuple[int, ...]]:
         """What is shown by log-wealth that exceeds what is needed by more than ``beyond``; and who is left."""
 
     @abstractmethod
-    def _take(self, found: object) -> None:
+    def _take(self, found: Any) -> None:
         """Keep what was found."""
 
     @abstractmethod
@@ -176,7 +177,7 @@ class TopCheck(PairsCheck):
     def _first_named(self) -> tuple[int, ...]:
         return self._scene.ranked[: self._n_named]
 
-    def _found(self, survivors: Sequence[int], beyond: float) -> tuple[object, tuple[int, ...]]:
+    def _found(self, survivors: Sequence[int], beyond: float) -> tuple[Any, tuple[int, ...]]:
         behind = self._behind_now(survivors, beyond)
         models = self._scene.distinct
         members, others = set(self._members), set(self._others)
@@ -193,8 +194,8 @@ class TopCheck(PairsCheck):
             others |= out
         return (behind, members, others), tuple(h for h in models if h not in members | others)
 
-    def _take(self, found: object) -> None:
-        behind, members, others = found  # type: ignore[misc]
+    def _take(self, found: Any) -> None:
+        behind, members, others = found
         self._behind, self._members, self._others = behind, frozenset(members), frozenset(others)
 
     def suspend(self, closing: Closing) -> None:
@@ -242,7 +243,7 @@ class TiersCheck(PairsCheck):
         # Step 18: as in a gate, "behind" has half of a pair's share, all other statements the whole.
         return super()._share(g, c) / (2 if c == 0 else 1)
 
-    def _found(self, survivors: Sequence[int], beyond: float) -> tuple[object, tuple[int, ...]]:
+    def _found(self, survivors: Sequence[int], beyond: float) -> tuple[Any, tuple[int, ...]]:
         behind, within = self._behind_now(survivors, beyond), set(self._within)
         for g in survivors:
             rivals = [h for h in survivors if (h, g) not in within and (g, h) not in behind]
@@ -252,8 +253,8 @@ class TiersCheck(PairsCheck):
         left = tuple(h for h in models if any(h != g and (h, g) not in settled for g in models))
         return (behind, within), left
 
-    def _take(self, found: object) -> None:
-        behind, within = found  # type: ignore[misc]
+    def _take(self, found: Any) -> None:
+        behind, within = found
         self._behind, self._within = behind, frozenset(within)
 
     def suspend(self, closing: Closing) -> None:

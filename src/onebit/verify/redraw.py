@@ -337,7 +337,7 @@ def _relevance(contest: Contest, epoch: EpochRecord, item: int, label: int) -> f
     if contest.setting.ranks:
         says = [(round(need * 10**DECIMALS), contest.said[rival, item] == label) for rival, need in epoch.mixture]
         of_those, of_others = (sum(need for need, agrees in says if agrees == side) for side in (True, False))
-        return of_those * of_others / 10 ** (2 * DECIMALS)
+        return float(of_those * of_others / 10 ** (2 * DECIMALS))
     is_leaders = contest.said[epoch.leader, item] == label
     return sum(need for rival, need in epoch.mixture if (contest.said[rival, item] == label) != is_leaders)
 

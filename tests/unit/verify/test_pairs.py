@@ -106,7 +106,7 @@ def test_another_setting_or_answer_is_found(name: str, request: pytest.FixtureRe
     other_eps: tuple[dict[str, Any], ...] = ({"eps": 0.01},) if name == "tiers" else ()
     for changed in (*other_eps, {"delta": 1e-7}, {"top": 1, "tiers": False}, {"top": None, "tiers": False}):
         assert not log.verified(setting=replace(log.setting, **changed)).ok, changed
-    flipped = [Answer.YES if answer is Answer.NO else Answer.NO for answer in log.answers]
+    flipped: list[Answer | int] = [Answer.YES if answer is Answer.NO else Answer.NO for answer in log.answers]
     assert not replace(log, answers=flipped).verified().ok
 
 

@@ -50,7 +50,8 @@ def test_the_best_are_named(protocol: str) -> None:
 def test_one_best_model_is_the_plain_selection(protocol: str) -> None:
     """The same events, the same shares of delta and, where nothing is weighted, the same questions."""
     said, truth = models([95, 170, 180, 60, 175, 50], 200)
-    plain, top = (run(learner(said, protocol, **aim), SimulatedRater(truth)) for aim in ({}, {"top": 1}))
+    plain = run(learner(said, protocol), SimulatedRater(truth))
+    top = run(learner(said, protocol, top=1), SimulatedRater(truth))
     assert top.names == plain.names
     if protocol != "one-shot":
         assert top.n_answers == plain.n_answers
