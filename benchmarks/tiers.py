@@ -74,7 +74,7 @@ def table(name: str) -> tuple[NDArray[np.int64], int, NDArray[np.float64], Rater
 
 
 def costs() -> Iterator[Case]:
-    for name in (*TABLES, TEXTS):
+    for name in (TEXTS, *TABLES):
         if data_file(name) is None:
             continue
         for protocol in ("panel",) if name == TEXTS else ("follow-up", "one-shot"):

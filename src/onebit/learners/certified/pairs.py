@@ -137,7 +137,7 @@ class PairsStanding(Standing):
         """Rounds until all pairs of each survivor are settled, roughly; shape (V,)."""
         is_open = self.open_pairs()
         if n_rounds == 0:
-            everybody: Floats = is_open[self.survivors].any(axis=1).astype(np.float64)
+            everybody: Floats = np.isin(self.survivors, np.nonzero(is_open)[0]).astype(np.float64)
             return everybody
         total, squares = self._evidence.pair_moments()
         d, V = total / n_rounds, np.maximum(squares, 1) / n_rounds
