@@ -7,8 +7,9 @@ with the learner that drew the run first, so that each can be held against the o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -249,12 +250,16 @@ def redraw(
     uniforms = RoundStream(contest.setting.seed, "rounds").uniforms(epoch.first_round, epoch.n_rounds)
     items = _items(contest, epoch, undrawn, uniforms[:, 0])
     survivors = np.array(epoch.survivors)
+    rivals = np.array([rival for rival, _ in epoch.mixture], dtype=np.int64)
+    needs = np.array([need for _, need in epoch.mixture])
+    relevance_by = _relevance_to_pairs if contest.setting.ranks else _relevance
     rounds = []
     for item, u in zip(items, uniforms, strict=False):
         says = contest.said[survivors, item]
         is_nil = bool((says == says[0]).all())
         if contest.setting.protocol == "one-shot" and not is_nil:
-            rounds.append(_one_shot(contest, epoch, item, says, known.z.get(item, {}), u))
+            relevance = partial(relevance_by, contest.said[:, item], epoch.leader, rivals, needs)
+            rounds.append(_one_shot(contest, epoch, item, says, known.z.get(item, {}), u, relevance))
             continue
         drawn = _exact(contest, epoch, item, says, is_nil)
         if contest.setting.protocol == "follow-up" and drawn.has_two_labels:
@@ -308,7 +313,15 @@ def _judged(scores: Floats, says: Ints, labels: Ints) -> Floats:
     return odds
 
 
-def _one_shot(contest: Contest, epoch: EpochRecord, item: int, says: Ints, z: dict[int, bool], u: Floats) -> Round:
+def _one_shot(
+    contest: Contest,
+    epoch: EpochRecord,
+    item: int,
+    says: Ints,
+    z: dict[int, bool],
+    u: Floats,
+    relevance: Callable[[int], float],
+) -> Round:
     """A round on which survivors differ, asked about at most once; ``z`` holds the known answers about the item."""
     outputs, output_of = np.unique(says, return_inverse=True)
     places = [place for place, a in enumerate(outputs.tolist()) if a >= 0 and a not in z]
@@ -318,10 +331,7 @@ def _one_shot(contest: Contest, epoch: EpochRecord, item: int, says: Ints, z: di
         return Round(item, (), outputs, output_of, q, guess, known)
     if not any(z.values()):
         guess = _guesses(contest, epoch, item, outputs, places)
-    score = [
-        math.sqrt(_relevance(contest, epoch, item, int(outputs[k])) * (guess[k] * (1 - guess[k]) + LEAST_VARIANCE))
-        for k in places
-    ]
+    score = [math.sqrt(relevance(int(outputs[k])) * (guess[k] * (1 - guess[k]) + LEAST_VARIANCE)) for k in places]
     total = sum(score)
     gamma = epoch.gamma if total > 0 else 1.0
     law = [(1 - gamma) * (s / total if total > 0 else 0.0) + gamma / len(places) for s in score]
@@ -332,14 +342,16 @@ def _one_shot(contest: Contest, epoch: EpochRecord, item: int, says: Ints, z: di
     return Round(item, (chosen,) if u[2] < p else (), outputs, output_of, q, guess, known)
 
 
-def _relevance(contest: Contest, epoch: EpochRecord, item: int, label: int) -> float:
-    """Step 2: what the rivals need whose difference to the leader the label enters. Step 18: all of whom are rivals."""
-    if contest.setting.ranks:
-        says = [(round(need * 10**DECIMALS), contest.said[rival, item] == label) for rival, need in epoch.mixture]
-        of_those, of_others = (sum(need for need, agrees in says if agrees == side) for side in (True, False))
-        return float(of_those * of_others / 10 ** (2 * DECIMALS))
-    is_leaders = contest.said[epoch.leader, item] == label
-    return sum(need for rival, need in epoch.mixture if (contest.said[rival, item] == label) != is_leaders)
+def _relevance(said: Ints, leader: int, rivals: Ints, needs: Floats, label: int) -> float:
+    """Step 2: what the ``rivals`` need whose difference to the leader the label enters; ``said`` (N,) at one item."""
+    return float(needs[(said[rivals] == label) != (said[leader] == label)].sum())
+
+
+def _relevance_to_pairs(said: Ints, leader: int, rivals: Ints, needs: Floats, label: int) -> float:
+    """Step 18: the needs of those who say the label, times the needs of those who do not; no matter who leads."""
+    millionths = np.rint(needs * 10**DECIMALS)
+    agrees = said[rivals] == label
+    return float(millionths[agrees].sum() * millionths[~agrees].sum() / 10.0 ** (2 * DECIMALS))
 
 
 def _exact(contest: Contest, epoch: EpochRecord, item: int, says: Ints, is_nil: bool) -> Round:

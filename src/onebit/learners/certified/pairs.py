@@ -73,6 +73,7 @@ class PairsStanding(Standing):
         np.fill_diagonal(behind, False)
         self._behind = closure(behind)
         self._conclude(self._evidence.score if known is None else known.score)
+        self._evidence.wealth.count_only(self.survivors)
         self.is_exact = known is not None or self.survivors.size < 2 or self.n_left() == 0
         if not self.is_exact:
             self._climb()
