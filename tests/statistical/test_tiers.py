@@ -26,6 +26,8 @@ QUICK = (
     "tiers, ahead by exactly eps",
     "tiers, an order that favours the worst",
 )
+#: Those that fail in far more runs than delta permits; the other takes long, and fails in six runs of ten.
+QUICK_TWINS = tuple(name for name in TWINS if not name.startswith("a test of fixed size"))
 
 
 @pytest.mark.parametrize("name", CASES if "ONEBIT_RUNS" in os.environ else QUICK)
@@ -37,7 +39,7 @@ def test_the_promise_holds(name: str, measured: Callable[[str], None]) -> None:
     assert found.wrong <= found.most(case.delta)
 
 
-@pytest.mark.parametrize("name", TWINS)
+@pytest.mark.parametrize("name", TWINS if "ONEBIT_RUNS" in os.environ else QUICK_TWINS)
 def test_a_twin_that_breaks_a_rule_fails(name: str, measured: Callable[[str], None]) -> None:
     twin = TWINS[name]
     found = twin.tally(TWIN_RUNS)

@@ -220,7 +220,7 @@ class IndependentWealth(EpochWealth):
         self.epochs: list[Rounds] = []
         self._slack = slack
         #: Over so many epochs: the sums of X, and of its products; see ``pair_moments``.
-        self._summed: tuple[int, Floats, Floats] = 0, np.zeros(n_hypotheses), np.zeros((n_hypotheses, n_hypotheses))
+        self._summed: tuple[int, Floats, Floats] | None = None
         #: Of the latest leader: how many epochs are in its moments, and these.
         self._moments: tuple[int, int, Floats, Floats] | None = None
 
@@ -243,7 +243,8 @@ class IndependentWealth(EpochWealth):
 
     def pair_moments(self) -> tuple[Floats, Floats]:
         """The same for every h against every g, [h, g]; only new epochs are gone through."""
-        n_summed, total, products = self._summed
+        n = self.n_hypotheses
+        n_summed, total, products = self._summed or (0, np.zeros(n), np.zeros((n, n)))
         for rounds in self.epochs[n_summed:]:
             x, rows = rounds.estimates()[rounds.first[:-1] + rounds.code], rounds.rows
             total, products = total.copy(), products.copy()
