@@ -1,13 +1,14 @@
 """``onebit serve`` that dies where it is told to, and whose clock can be set: ``python -m benchmarks.faulty_server``.
 
 ``FAULTS`` names a folder. A file ``die at`` there holds the name of a point of a write: whoever comes to that point
-removes the file, and the process is killed. Where something is torn, all of its processes are, as by a loss of power:
-one that lived on would have seen what is no longer there. A file ``clock`` holds by how many seconds the clock on the
-wall is off.
+removes the file, and the process is killed. Before something is torn, all other processes of this server and of those
+before it are, as by a loss of power: one that lived on would have seen what is no longer there. A file ``clock`` holds
+by how many seconds the clock on the wall is off.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
@@ -47,9 +48,13 @@ class Points:
         self._wish.unlink(missing_ok=True)
         os.kill(os.getpid(), signal.SIGKILL)
 
-    def lose_power(self) -> None:
-        self._wish.unlink(missing_ok=True)
-        os.killpg(0, signal.SIGKILL)
+    def kill_others(self) -> None:
+        """Kill who makes forecasts, for this server or for one that was killed before it."""
+        mark = f"FAULTS={self._wish.parent}\0".encode()
+        for process in Path("/proc").glob("[0-9]*"):
+            with contextlib.suppress(OSError):
+                if int(process.name) != os.getpid() and mark in (process / "environ").read_bytes():
+                    os.kill(int(process.name), signal.SIGKILL)
 
     def reach(self, point: str) -> None:
         if self.is_wanted(point):
@@ -76,8 +81,10 @@ def label(points: Points) -> None:
         before = frames_of(self.url) if points.is_wanted("log torn") else None
         written = attempt(self, *given)
         points.reach("committed")
-        if before is not None and tear(self.url, before):
-            points.lose_power()
+        if before is not None:
+            points.kill_others()
+            if tear(self.url, before):
+                points.die()
         return written
 
     def inserting(self: stores.Store, *given: Any) -> None:
@@ -87,7 +94,7 @@ def label(points: Points) -> None:
     def noting(self: Any, head: Any) -> None:
         if points.is_wanted("note torn"):
             os.pwrite(self._file, f"{head.n_events} {head.digest}"[: random.randrange(1, 60)].encode(), 0)
-            points.lose_power()
+            points.die()
         note(self, head)
 
     replaced: list[tuple[Any, str, Callable[..., Any]]] = [

@@ -38,7 +38,7 @@ N_MODELS, N_FILES, GROUP = 10_000, 8, 64
 #: Patterns of who is right, of which each row has one.
 N_PATTERNS = 2048
 #: Rows that are drawn for a run; it ends long before.
-N_DRAWN = 5_000
+N_DRAWN = 10_000
 
 
 class SimulatedRows:
@@ -79,7 +79,8 @@ def write(folder: Path, n_rows: int) -> None:
 def cases() -> Iterator[Case]:
     for n_rows in (1_000_000, 1_000_000_000):
         yield {"rows": n_rows, "from": "a generator"}
-    yield {"rows": 1_000_000, "from": "files"}
+    for n_rows in (100_000, 1_000_000):
+        yield {"rows": n_rows, "from": "files"}
 
 
 class RawRows(ParquetRows):

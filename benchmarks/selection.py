@@ -1,9 +1,9 @@
 """How many answers it takes to name the best model within eps = .01 with probability .95, on real prediction tables.
 
 Every row of the design's table, beside the numbers of its prototype: yes/no answers, or labels, until certified. All
-rows bet and stop by the same rule; they differ in what they ask and, the first two, in how they estimate. The certified
-learner runs with
-seeds 0 to 9 (mean, and standard error of the mean); the two that ask about all K labels run with seed 0, up to three
+rows bet and stop by the same rule; they differ in what they ask and, the first two, in how they estimate (the paper's
+phase 1 is solved by the corrective solver here). The certified learner runs with seeds 0 to 9 (mean, and standard error
+of the mean); the two that ask about all K labels run with seed 0, up to three
 million answers. A stream is simulated by independent draws from the table, and "best" on it means best on the table.
 Counts of answers depend on the seed alone; seconds are those of one seed on one core, and noisy.
 
@@ -23,6 +23,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from benchmarks.harness import Case, data_file, prediction_table, run_cases
@@ -39,6 +40,9 @@ from onebit.raters import SimulatedRater
 from onebit.records import AskingProtocol, RunStatus
 from onebit.study.constants import MOST_COMPARED
 from onebit.study.kinds.selection.all_labels import AllLabels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 EPS, DELTA = 0.01, 0.05
 N_SEEDS = 10
@@ -242,41 +246,65 @@ def report(rows: list[Case]) -> None:
             )
 
 
+#: What the picture shows, like beside like: on a stream every example is drawn anew, a pool is settled item by item.
+#: What each is called there, and its colour.
+SHOWN = {
+    "independent draws": {
+        "uniform over K": ("yes/no: uniform guesses over all K labels", "#c9ccd3"),
+        "paper's two phases": ("yes/no: the paper's two phases", "#8f96a3"),
+        "labels, passive, stream": ("labels: of every example", "#e3b778"),
+        "one-shot, stream": ("yes/no: onebit, one question per example", "#3b7dd8"),
+    },
+    "a fixed pool": {
+        "labels, passive, pool": ("labels: of every example", "#e3b778"),
+        "labels where survivors differ, pool": ("labels: where models that may be best differ", "#b07d2b"),
+        "one-shot, pool": ("yes/no: onebit, one question per example", "#3b7dd8"),
+        "follow-up, pool": ("yes/no: onebit, follow-up questions", "#174a96"),
+    },
+}
+
+
 def draw(rows: list[Case]) -> None:
     """The picture of the README: what each way of asking costs, on a logarithmic axis."""
     from matplotlib import pyplot as plt
     from matplotlib.patches import Rectangle
 
-    shown = {
-        "uniform over K": ("yes/no, uniform guesses over all K labels", "#c9ccd3"),
-        "paper's two phases": ("yes/no, the paper's two phases", "#8f96a3"),
-        "labels, passive, stream": ("full labels, every example", "#e3b778"),
-        "one-shot, stream": ("yes/no, onebit, one question an example", "#3b7dd8"),
-        "follow-up, pool": ("yes/no, onebit, follow-up questions", "#174a96"),
-    }
-    answers = {(row["table"], row["method"]): row["answers"] for row in rows}
+    found = {(row["table"], row["method"]): row for row in rows}
     plt.rcParams.update({"font.family": "DejaVu Sans", "font.size": 9, "svg.hashsalt": "onebit"})
-    figure, axes = plt.subplots(1, len(TABLES), figsize=(10, 3.1), sharey=True)
-    for axis, table in zip(axes, TABLES, strict=True):
-        for place, (method, (_, colour)) in enumerate(shown.items()):
-            found = answers[table, method]
-            count = MOST_COMPARED if isinstance(found, str) else found
-            axis.bar(place, count, color=colour, width=0.8)
-            text = "over 3M" if isinstance(found, str) else f"{count:,}"
-            axis.text(place, count * 1.15, text, ha="center", fontsize=7)
+    figure, axes = plt.subplots(len(SHOWN), len(TABLES), figsize=(10, 5.6), sharey="row")
+    for line, (source, methods) in zip(axes, SHOWN.items(), strict=True):
+        for axis, table in zip(line, TABLES, strict=True):
+            for place, (method, (_, colour)) in enumerate(methods.items()):
+                _bar(axis, place, found[table, method], colour)
+            axis.set_yscale("log")
+            axis.set_ylim(100, 10 * max(_count(found[at]) for at in found if at[1] in methods))
+            axis.set_xticks([])
+            axis.spines[["top", "right"]].set_visible(False)
+        line[0].set_ylabel(f"answers until certified,\n{source}")
+    for axis, table in zip(axes[0], TABLES, strict=True):
         n_models, n_labels = problem(table).said.shape[0], problem(table).hypotheses.n_labels
         axis.set_title(f"{table.split('.')[0].split('_models')[0]}\n{n_models} models, K = {n_labels}", fontsize=9)
-        axis.set_yscale("log")
-        axis.set_ylim(100, 2e7)
-        axis.set_xticks([])
-        axis.spines[["top", "right"]].set_visible(False)
-    axes[0].set_ylabel("answers until certified")
-    handles = [Rectangle((0, 0), 1, 1, color=colour) for _, colour in shown.values()]
-    figure.legend(handles, [text for text, _ in shown.values()], loc="lower center", ncol=3, frameon=False)
-    figure.tight_layout(rect=(0, 0.14, 1, 1))
+    named = dict(each for methods in SHOWN.values() for each in methods.values())
+    handles = [Rectangle((0, 0), 1, 1, color=colour) for colour in named.values()]
+    figure.legend(handles, list(named), loc="lower center", ncol=2, frameon=False)
+    figure.tight_layout(rect=(0, 0.12, 1, 1))
     FIGURE.parent.mkdir(exist_ok=True)
     figure.savefig(FIGURE, metadata={"Date": None})
     print(f"drawn: {FIGURE}")
+
+
+def _bar(axis: Axes, place: int, row: Case, colour: str) -> None:
+    """One bar with its number; two standard errors of the mean to either side, where there is more than one run."""
+    count = _count(row)
+    error = 2 * (row["standard error"] or 0)
+    axis.bar(place, count, color=colour, width=0.8, yerr=error or None, error_kw={"linewidth": 0.9, "capsize": 2})
+    text = "over 3M" if count == MOST_COMPARED else f"{count:,}"
+    axis.text(place, 1.2 * (count + error), text, ha="center", fontsize=7)
+
+
+def _count(row: Case) -> int:
+    """The answers; of a run that gave up, as many as it was granted."""
+    return MOST_COMPARED if isinstance(row["answers"], str) else int(row["answers"])
 
 
 if __name__ == "__main__":

@@ -1,39 +1,47 @@
 """Mutation testing: change one operator or number of the mathematics at a time, and see whether a test notices.
 
-    make mutants                      # a sample of all files below
+    make mutants                      # a sample of all files below, into docs/mutants.md
     python -m tests.mutants --each 5 --only corrective
 
 First the tests run once, to see which of them come by which line. Then each mutant is put in place of its module in a
 process of its own, and the tests that come by its line are run, the quickest first, until one fails. A mutant that no
 test kills is printed with its line: either a test is missing, or the change makes no difference (a tolerance, a bound
-on the number of steps, an order of equal things). The score is the share that was killed.
+on the number of steps, an order of equal things). Those that make none are listed, each with the reason, in
+``mutants_without_effect.txt``. The score is the share that was killed, of all and of those not listed.
+
+What became of each is kept, so that a run that was stopped goes on where it was; one that lived is tried again when
+its tests have changed.
 """
 
 from __future__ import annotations
 
 import argparse
-import ast
-import contextlib
-import importlib.abc
-import importlib.machinery
-import json
+import hashlib
 import os
 import random
-import signal
 import sys
-import tempfile
-import time
-import types
 from collections.abc import Iterator
-from copy import deepcopy
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import pytest
+from tests.mutating import (
+    HEAVY,
+    SOURCE,
+    Coverage,
+    Mutant,
+    check_the_unchanged,
+    covered_by,
+    has_kernels,
+    is_killed,
+    mutants_of,
+)
 
 ROOT = Path(__file__).parents[1]
-SOURCE = ROOT / "src"
+#: What became of mutants, by the digest of their text.
+KEPT = ROOT / "benchmarks" / "results" / "mutants.txt"
+#: Those that no test can kill, a line each: ``file: before -> after, in: the line | why``.
+WITHOUT_EFFECT = ROOT / "tests" / "mutants_without_effect.txt"
+PAGE = ROOT / "docs" / "mutants.md"
 #: Which tests are about which files.
 TESTS = {
     "explore/corrective.py": ["tests/unit/explore/test_corrective.py"],
@@ -43,168 +51,23 @@ TESTS = {
         "tests/reference/test_lemmas.py",
         "tests/unit/explore/test_mixture.py",
     ],
-    "learners/paper": ["tests/unit/learners/paper", "tests/contracts/test_learners.py"],
+    "learners/paper": [
+        "tests/unit/learners/paper",
+        "tests/contracts/test_learners.py",
+        "tests/reference/test_sequel_lemmas.py",
+    ],
     "research/rivals": ["tests/unit/research/rivals"],
+    # These two run as Python here, too slow for enumerations.
+    "estimate/betting.py": ["tests/unit/estimate/test_betting.py"],
+    "estimate/panels.py": ["tests/unit/estimate/test_panels.py"],
     "estimate": ["tests/unit/estimate", "tests/reference/test_certificate_by_enumeration.py"],
 }
-OTHER = {
-    ast.Add: ast.Sub,
-    ast.Sub: ast.Add,
-    ast.Mult: ast.Div,
-    ast.Div: ast.Mult,
-    ast.Pow: ast.Mult,
-    ast.Lt: ast.LtE,
-    ast.LtE: ast.Lt,
-    ast.Gt: ast.GtE,
-    ast.GtE: ast.Gt,
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-}
-#: Seconds of a mutant after which it counts as killed: it runs on and on.
-TIMEOUT = 600
-#: What every process has imported before it is split off; none of it imports the package.
-HEAVY = ("numpy", "scipy.stats", "scipy.optimize", "scipy.linalg", "numba", "sklearn.base")
-
-
-@dataclass(frozen=True)
-class Mutant:
-    """One change of one file: ``text`` is the whole file with it, ``what`` says where and how."""
-
-    path: Path
-    line: int
-    what: str
-    text: str
-
-
-def mutants_of(path: Path) -> Iterator[Mutant]:
-    """Every operator replaced by its opposite and every number by one more, one at a time."""
-    tree = ast.parse(path.read_text())
-    for i, node in enumerate(ast.walk(tree)):
-        for place, new in _changes(node):
-            copy = deepcopy(tree)
-            twin = next(each for j, each in enumerate(ast.walk(copy)) if j == i)
-            before = ast.unparse(twin)
-            if place == "ops":
-                twin.ops[0] = new  # type: ignore[attr-defined]
-            else:
-                setattr(twin, place, new)
-            line = getattr(node, "lineno", 0)
-            yield Mutant(path, line, f"line {line}: {before}  ->  {ast.unparse(twin)}", ast.unparse(copy))
-
-
-def _changes(node: ast.AST) -> Iterator[tuple[str, object]]:
-    if isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in OTHER:
-        yield "op", OTHER[type(node.op)]()
-    elif isinstance(node, ast.Compare) and type(node.ops[0]) in OTHER:
-        yield "ops", OTHER[type(node.ops[0])]()
-    elif isinstance(node, ast.Constant) and isinstance(node.value, int | float) and not isinstance(node.value, bool):
-        yield "value", node.value + 1
 
 
 def part_of(path: Path) -> str:
     """The first entry of ``TESTS`` that the file belongs to."""
     name = path.relative_to(SOURCE / "onebit").as_posix()
     return next(part for part in TESTS if name.startswith(part))
-
-
-@dataclass(frozen=True)
-class Coverage:
-    """Which tests come by which line of a file, and how long each takes; what is run on import is every test's."""
-
-    at: dict[str, dict[str, list[int]]]
-    seconds: dict[str, float]
-
-    def tests_at(self, mutant: Mutant) -> list[str]:
-        """The tests that come by the mutant's line, the quickest first; all of its file if it is run on import."""
-        lines = self.at.get(str(mutant.path), {})
-        found = [test for test, seen in lines.items() if mutant.line in seen] or list(self.seconds)
-        return sorted(found, key=lambda test: self.seconds[test])
-
-
-class Watcher:
-    """A plugin of pytest that notes the lines of the files watched, test by test."""
-
-    def __init__(self, watched: set[str]) -> None:
-        self._watched = watched
-        self.coverage = Coverage({}, {})
-
-    @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
-        seen: dict[str, set[int]] = {}
-
-        def on_line(frame: types.FrameType, event: str, _: object) -> Any:
-            seen.setdefault(frame.f_code.co_filename, set()).add(frame.f_lineno)
-            return on_line
-
-        def on_call(frame: types.FrameType, event: str, _: object) -> Any:
-            return on_line if frame.f_code.co_filename in self._watched else None
-
-        start = time.perf_counter()
-        sys.settrace(on_call)
-        yield
-        sys.settrace(None)
-        self.coverage.seconds[item.nodeid] = time.perf_counter() - start
-        for path, lines in seen.items():
-            self.coverage.at.setdefault(path, {})[item.nodeid] = sorted(lines)
-
-
-class OneModule(importlib.abc.MetaPathFinder, importlib.abc.Loader):
-    """Imports the mutant in place of its module, and leaves all other modules alone."""
-
-    def __init__(self, mutant: Mutant) -> None:
-        self._mutant = mutant
-        self._name = ".".join(mutant.path.relative_to(SOURCE).with_suffix("").parts)
-
-    def find_spec(self, name: str, path: object, target: object = None) -> importlib.machinery.ModuleSpec | None:
-        if name != self._name:
-            return None
-        return importlib.machinery.ModuleSpec(name, self, origin=str(self._mutant.path))
-
-    def exec_module(self, module: types.ModuleType) -> None:
-        module.__file__ = str(self._mutant.path)
-        exec(compile(self._mutant.text, str(self._mutant.path), "exec"), module.__dict__)
-
-
-def run_tests(tests: list[str], plugins: list[object]) -> int:
-    """What pytest says of these tests, stopping at the first that fails, with nothing printed."""
-    with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
-        return int(pytest.main(["-x", "-q", "-n", "0", "-p", "no:cacheprovider", *tests], plugins=plugins))
-
-
-@contextlib.contextmanager
-def _never_back() -> Iterator[None]:
-    """A process that was split off ends here, whatever happens in it."""
-    try:
-        yield
-    finally:
-        os._exit(1)
-
-
-def covered_by(tests: list[str], watched: set[str]) -> Coverage:
-    """Run the tests once and see where they come by; in a process of its own, since it imports the package."""
-    with tempfile.TemporaryDirectory() as folder:
-        note = Path(folder) / "coverage.json"
-        process = os.fork()
-        if process == 0:
-            with _never_back():
-                watcher = Watcher(watched)
-                if run_tests(tests, [watcher]) == 0:
-                    note.write_text(json.dumps([watcher.coverage.at, watcher.coverage.seconds]))
-        os.waitpid(process, 0)
-        if not note.exists():
-            raise SystemExit(f"the tests fail as they are: {' '.join(tests)}")
-        return Coverage(*json.loads(note.read_text()))
-
-
-def is_killed(mutant: Mutant, tests: list[str]) -> bool:
-    """Whether one of the tests fails with the mutant in place of its module, or runs on and on."""
-    process = os.fork()
-    if process == 0:
-        with _never_back():
-            signal.alarm(TIMEOUT)
-            sys.meta_path.insert(0, OneModule(mutant))
-            os._exit(min(run_tests(tests, []), 1))
-    return os.waitpid(process, 0)[1] != 0
 
 
 def mutated_files(only: str) -> list[Path]:
@@ -217,30 +80,102 @@ def mutated_files(only: str) -> list[Path]:
     return sorted(chosen, key=lambda path: (parts.index(part_of(path)), path))
 
 
+@dataclass(frozen=True)
+class Verdict:
+    """What became of a mutant: killed, listed as one that makes no difference, or alive."""
+
+    mutant: Mutant
+    killed: bool
+    #: Why no test can kill it; None where nobody said so.
+    reason: str | None
+
+    def __str__(self) -> str:
+        word = "killed" if self.killed else "no effect" if self.reason else "LIVES"
+        return f"{word}  {self.mutant.name}  (line {self.mutant.line})"
+
+
+def tried(files: list[Path], n_each: int, seed: int) -> Iterator[Verdict]:
+    """A sample of the mutants of each file, one after the other, with what became of them."""
+    known: dict[tuple[tuple[str, ...], bool], Coverage] = {}
+    reasons = dict(line.rsplit(" | ", 1) for line in WITHOUT_EFFECT.read_text().splitlines() if " | " in line)
+    KEPT.parent.mkdir(parents=True, exist_ok=True)
+    KEPT.touch()
+    kept = set(KEPT.read_text().splitlines())
+    for path in files:
+        candidates = list(mutants_of(path))
+        drawn = random.Random(f"{seed} {path.name}").sample(candidates, min(n_each, len(candidates)))
+        tests, as_python = TESTS[part_of(path)], has_kernels(path)
+        at = (tuple(tests), as_python)
+        for mutant in drawn:
+            killed_note, lived_note = f"{mutant.digest} killed", f"{mutant.digest} lived through {_digest(tests)}"
+            if not {killed_note, lived_note} & kept:
+                if at not in known:
+                    known[at] = covered_by(tests, {str(each) for each in files}, as_python)
+                    check_the_unchanged(mutant, known[at])
+                note = killed_note if is_killed(mutant, known[at].tests_at(mutant)) else lived_note
+                kept.add(note)
+                with KEPT.open("a") as notes:
+                    notes.write(f"{note}\n")
+            yield Verdict(mutant, killed_note in kept, reasons.get(mutant.name))
+
+
+def _digest(tests: list[str]) -> str:
+    """Of the tests' text: what lived through others may not live through these."""
+    files = sorted(path for each in tests for path in [ROOT / each, *(ROOT / each).rglob("*.py")] if path.is_file())
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
+
+
+def page(verdicts: list[Verdict], n_each: int, seed: int) -> str:
+    """The score of each part and of all, and those that were not killed."""
+    rows = [(part, [each for each in verdicts if part_of(each.mutant.path) == part]) for part in TESTS]
+    rows.append(("**all**", verdicts))
+    lines = [
+        "# Mutants: what the tests of the mathematics notice",
+        "",
+        "This page is written by `make mutants` (`tests/mutants.py`); do not edit it. One operator or number is",
+        "changed at a time, and the tests that come by its line are run until one fails; statistical tests are not",
+        "among them.",
+        f"At most {n_each} mutants of each file are drawn (seed {seed}). *No effect*: no test can fail, for the reason",
+        "given. The score is killed / (tried - no effect).",
+        "",
+        "| part | tried | killed | no effect | live | score |",
+        "|---|---|---|---|---|---|",
+    ]
+    for part, mine in rows:
+        killed, equal = sum(each.killed for each in mine), sum(_is_equal(each) for each in mine)
+        score = f"{killed / (len(mine) - equal):.0%}" if len(mine) > equal else ""
+        lines.append(f"| {part} | {len(mine)} | {killed} | {equal} | {len(mine) - killed - equal} | {score} |")
+    for title, chosen in (
+        ("Live", [each for each in verdicts if not each.killed and not each.reason]),
+        ("No effect", [each for each in verdicts if _is_equal(each)]),
+    ):
+        if chosen:
+            lines += ["", f"## {title}", ""]
+            lines += [f"- `{each.mutant.name}`" + (f": {each.reason}" if each.reason else "") for each in chosen]
+    return "\n".join(lines) + "\n"
+
+
+def _is_equal(verdict: Verdict) -> bool:
+    return not verdict.killed and verdict.reason is not None
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--each", type=int, default=3, help="mutants of each file, drawn at random")
-    parser.add_argument("--only", default="", help="files whose path has this in it")
+    parser.add_argument("--only", default="", help="files whose path has this in it; the page is then not written")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     os.chdir(ROOT)
     sys.path.insert(0, str(SOURCE))
     for name in HEAVY:
         __import__(name)
-    n_killed = n_mutants = 0
-    known: dict[tuple[str, ...], Coverage] = {}
-    files = mutated_files(options.only)
-    for path in files:
-        candidates = list(mutants_of(path))
-        drawn = random.Random(f"{options.seed} {path.name}").sample(candidates, min(options.each, len(candidates)))
-        tests = tuple(TESTS[part_of(path)])
-        if drawn and tests not in known:
-            known[tests] = covered_by(list(tests), {str(each) for each in files})
-        for mutant in drawn:
-            killed = is_killed(mutant, known[tests].tests_at(mutant))
-            n_mutants, n_killed = n_mutants + 1, n_killed + killed
-            print(f"{'killed' if killed else 'LIVES'}  {path.relative_to(SOURCE)} {mutant.what}", flush=True)
-    print(f"{n_killed} of {n_mutants} mutants killed")
+    verdicts = []
+    for verdict in tried(mutated_files(options.only), options.each, options.seed):
+        verdicts.append(verdict)
+        print(verdict, flush=True)
+    print(f"{sum(each.killed for each in verdicts)} of {len(verdicts)} mutants killed")
+    if not options.only:
+        PAGE.write_text(page(verdicts, options.each, options.seed))
 
 
 if __name__ == "__main__":

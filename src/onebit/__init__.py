@@ -56,6 +56,7 @@ _HOME = {
     "create_learning_study": "onebit.study.opening",
     "create_study": "onebit.study.opening",
     "draw": "onebit.tables.drawing",
+    "extend_study": "onebit.study.opening",
     "gate": "onebit.selecting",
     "graph_dimension": "onebit.hypotheses.natarajan",
     "hedge_plan": "onebit.learners.paper.sequel_sizes",
@@ -67,6 +68,7 @@ _HOME = {
     "theorem_2_plan": "onebit.learners.paper.schedule",
     "theorem_cover": "onebit.learners.paper.schedule",
     "theorem_plan": "onebit.learners.paper.schedule",
+    "watch": "onebit.watched",
 }
 
 __all__ = sorted([*_HOME, "__version__"])

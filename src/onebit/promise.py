@@ -7,7 +7,7 @@ labels, and nobody was asked.
 
 from __future__ import annotations
 
-from onebit.records import Setting
+from onebit.records import Setting, WatchSetting
 
 #: What no certificate says.
 ABOUT_PAIRS = (
@@ -231,3 +231,16 @@ def contradiction(setting: Setting) -> str:
 def suspended(setting: Setting) -> str:
     """What is promised where checks contradicted the assumption too often: nothing."""
     return f"none: {contradiction(setting)} too often for this way of asking; {ADVICE}"
+
+
+def of_watch(setting: WatchSetting) -> str:
+    """What the alarm of a watch says, and how often it is false."""
+    every = f"{setting.false_alarm_every:,.10g}"
+    return (
+        f"An alarm says of a rival: raters would accept it more often than the choice, by more than {setting.eps:g}, "
+        "on the items of one of the batches at least; and also in the population of one of them, if its items are "
+        f"independent draws. While one of these is not so, an alarm comes after {every} batches on average at the "
+        f"earliest, and within b batches with probability at most b / {every}. That there is no alarm shows nothing. "
+        "This assumes: the verdict on an output does not depend on when it is asked, or on what is shown beside it; "
+        "and the seed of a batch is drawn after its table is fixed, by nobody who knows its rows."
+    )

@@ -94,16 +94,7 @@ def _run(
     spec: SelectionSpec, table: Any, ask: Ask | Sequence[Any] | None, out: str | Path | None, quiet: bool
 ) -> tuple[Report, tuple[str, ...]]:
     """Ask until the end; the report, and what was left out of the table."""
-    source = open_table(spec, table)
-    models = _with_truth(read_models(spec, source), ask)
-    rater = None
-    if models.truth is None and models.verdicts is None:
-        if not callable(ask):
-            raise InvalidInputError(
-                "nobody answers: give ask, a function of an item and an output that says whether it is right, or an "
-                "array of the right labels"
-            )
-        rater = _rater(models, ask, spec.id or getattr(source, "id", None), source)
+    models, rater = rater_or_truth(spec, open_table(spec, table), ask)
     with TemporaryDirectory() as temporary:
         folder = StudyFolder(Path(out) if out is not None else Path(temporary) / "study")
         folder.check_is_free()
@@ -112,6 +103,21 @@ def _run(
             _answer(study, rater, 1 if out is not None else AT_A_TIME, None if quiet else _Line(study))
             report = folder.write_report(study) if out is not None else report_of(study)
     return report, models.notes
+
+
+def rater_or_truth(
+    spec: SelectionSpec, source: Source | Path, ask: Ask | Sequence[Any] | None
+) -> tuple[ModelTable, CallableRater | None]:
+    """The table, and the function as a rater; None where the table has right labels or verdicts to simulate raters."""
+    models = _with_truth(read_models(spec, source), ask)
+    if models.truth is not None or models.verdicts is not None:
+        return models, None
+    if not callable(ask):
+        raise InvalidInputError(
+            "nobody answers: give ask, a function of an item and an output that says whether it is right, or an "
+            "array of the right labels"
+        )
+    return models, _rater(models, ask, spec.id or getattr(source, "id", None), source)
 
 
 def compare(

@@ -217,6 +217,18 @@ def test_a_number_out_of_range_is_said_before_anything_is_sent(start: Start, tmp
     assert not [url for url in server.requests if url.endswith("/plan")]
 
 
+def test_long_names_of_models_fit_on_a_phone(start: Start, tmp_path: Path) -> None:
+    server = start()
+    page = server.dashboard()
+    page.set_viewport_size({"width": 320, "height": 568})
+    page.goto(f"{server.url}/new")
+    long: Any = {f"a-model_whose{n}_name_has_no_space_and_goes_on_and_on_and_on": known_labels(300) for n in range(3)}
+    page.set_input_files("#file", write_table(tmp_path / "long.csv", **long))
+    expect(page.locator("#more")).to_be_visible()
+    expect(page.locator("#baseline")).to_be_visible()
+    assert fits(page)
+
+
 def test_a_table_that_is_none_is_said_in_words(start: Start, tmp_path: Path) -> None:
     server = start()
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 no table")

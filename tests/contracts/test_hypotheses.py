@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 from tests.problems import Ints
+from tests.unit.passes.shards import write_shards
 
 from onebit.errors import InvalidInputError, NegativeWeightError
 from onebit.hypotheses.base import HypothesisClass
@@ -21,6 +23,7 @@ from onebit.hypotheses.finite import ModelList, PredictionTable
 from onebit.hypotheses.intervals import IntervalClass
 from onebit.hypotheses.stumps import StumpClass
 from onebit.hypotheses.trees import TreeClass
+from onebit.passes import ShardedTable
 from onebit.testing import ExactSuite, HypothesisSuite
 
 N_LABELS = 3
@@ -41,6 +44,16 @@ class RowSuite(ExactSuite):
 class TestTable(RowSuite):
     def make(self) -> HypothesisClass:
         return PredictionTable(TABLE, N_LABELS)
+
+
+class TestShards(RowSuite):
+    @pytest.fixture(autouse=True)
+    def shards(self, tmp_path: Path) -> None:
+        self.folder = tmp_path / "shards"
+        write_shards(self.folder, TABLE, n_files=2, group_size=2)
+
+    def make(self) -> HypothesisClass:
+        return ShardedTable(self.folder, N_LABELS, models=[f"m{h}" for h in range(7)])
 
 
 class TestModels(RowSuite):

@@ -19,7 +19,8 @@ from onebit.records import Answer, RunStatus, Status
 from onebit.store import schema
 from onebit.store.database import InUseError, NotWrittenError, StoreError
 from onebit.store.store import Store
-from onebit.study.kinds.selection.kind import Selection, SelectionStatus
+from onebit.study.kinds.selection.kind import Selection
+from onebit.study.kinds.selection.status import SelectionStatus
 from onebit.study.opening import create_study, load_study
 from onebit.study.study import Offer, Study
 from onebit.testing import StoreSuite

@@ -20,6 +20,7 @@ import pytest
 from numpy.typing import NDArray
 
 from onebit.estimate.betting import BETS, EpochWealth, IndependentWealth
+from onebit.estimate.pool_wealth import PoolWealth
 from onebit.estimate.rater_errors import slack
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.certified import CertifiedLearner, constants
@@ -344,8 +345,23 @@ class Tree:
 
 def wealth_of(learner: CertifiedLearner, h: int, g: int, c: float) -> float:
     # A hair below the gap: n times a gap in floating point may ask for more than the items left can give.
-    wealth = learner._evidence.wealth.log_wealth(g, max(c - 1e-15, 0.0))[h]
-    return math.exp(wealth)
+    return math.exp(of_all(learner).log_wealth(g, max(c - 1e-15, 0.0))[h])
+
+
+def of_all(learner: CertifiedLearner) -> IndependentWealth | PoolWealth:
+    """The wealth from all rounds, in which those that the last one ruled out count as well."""
+    evidence = learner._evidence
+    if isinstance(evidence, PoolEvidence):
+        pool = PoolWealth(evidence._said, evidence._wealth.usual_bet)
+        for items, right in evidence._wealth._epochs:
+            pool.add(items, right)
+        return pool
+    assert isinstance(evidence, IndependentEvidence)
+    wealth = evidence._wealth
+    again = IndependentWealth(wealth.n_hypotheses, wealth._slack, wealth.usual_bet)
+    for rounds in wealth.epochs:
+        again.add(rounds)
+    return again
 
 
 def population(rows: list[list[int]], truth: list[int], n_labels: int, cant_tell: tuple[int, ...] = ()) -> Population:

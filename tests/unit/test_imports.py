@@ -55,6 +55,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "selected": {"report", "study"},
     "selecting": {"raters", "tables", "report", "study", "selected"},
+    "watched": {"store", "study", "selecting"},
     "web": {"tables", "raters", "log", "store", "study", "report", "learners.paper.schedule", "verify"},
     "cli": {
         "promise",

@@ -182,6 +182,26 @@ def test_a_folder_keeps_every_answer_and_goes_on(tmp_path: Path) -> None:
     assert not verify_study(folder.storage, folder.name()).problems
 
 
+def test_the_report_of_a_run_that_is_over_forecasts_other_ways(tmp_path: Path) -> None:
+    """On the table itself, and again by whoever verifies it."""
+    table, truth = columns()
+    out = tmp_path / "run"
+
+    def ask(item: dict[str, Any], label: str) -> bool:
+        return truth[item["row"]] == label
+
+    onebit.select(table, ask, eps=0.1, show=["text"], out=out)
+    folder, figures = StudyFolder(out), out / "report.json"
+    told = json.loads(figures.read_text())
+    forecasts = [price for price in told["prices"] if price["source"].startswith("forecast, likely ")]
+    assert [price["way"] for price in forecasts] == ["Follow-up", "Full labels of random items"]
+    assert "A forecast runs the other way on this table" in folder.page.read_text()
+    assert list(folder.report_faults()) == []
+    forecasts[0]["answers"] += 1
+    figures.write_text(json.dumps(told))
+    assert len(list(folder.report_faults())) == 1
+
+
 def test_a_plan() -> None:
     table, _ = columns(n_items=100)
     forecast = onebit.plan(table, eps=(0.2, 0.3), show=["text"])

@@ -14,7 +14,9 @@ from onebit.errors import check_choice
 TABLES = {"csv": ".csv", "jsonl": ".jsonl", "parquet": ".parquet"}
 FORMS = (*TABLES, "inspect", "label-studio", "every-eval-ever")
 
-Target = Annotated[Path, typer.Argument(help="New file; for inspect a new folder, with a log for each model.")]
+Target = Annotated[
+    Path, typer.Argument(metavar="FILE", help="New file; for inspect a new folder, with a log for each model.")
+]
 To = Annotated[
     str | None,
     typer.Option(

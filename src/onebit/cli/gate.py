@@ -15,11 +15,10 @@ from rich.console import Console
 
 from onebit.cli import options as opt
 from onebit.cli.select import SimulatingTruth, check_can_ask, default_folder, run_selection
-from onebit.cli.study import AsJson, Name, Storage
+from onebit.cli.study import Name, Storage
 from onebit.cli.terminal import plain
 from onebit.errors import InvalidInputError
 from onebit.records import SelectionSpec, passes
-from onebit.tables.formats import LOG_NAMES, NAMES
 
 if TYPE_CHECKING:
     from onebit.report import Report
@@ -28,41 +27,21 @@ if TYPE_CHECKING:
 EXIT_CODES = {"pass": 0, "worse": 3, "not yet": 4}
 
 
+@opt.with_options(opt.of_a_selection)
 def gate(
-    table: Annotated[
-        list[Path],
-        typer.Argument(help=f"Predictions: {NAMES}; one row per item, one column per model. Or logs of {LOG_NAMES}."),
-    ],
+    table: opt.Tables,
     baseline: Annotated[str, opt.option("baseline", metavar="MODEL")],
     candidates: opt.Candidates = None,
     margin: opt.Margin = None,
-    delta: opt.Delta = SelectionSpec.delta,
-    protocol: opt.Protocol = SelectionSpec.protocol,
-    population: opt.Population = SelectionSpec.population,
     truth: SimulatingTruth = None,
-    verdicts: opt.Verdicts = None,
-    id: opt.Id = None,
-    show: opt.Show = None,
-    models: opt.Models = None,
-    reference: opt.Reference = None,
-    equal: opt.Equal = SelectionSpec.equal,
-    empty: opt.Empty = SelectionSpec.empty,
-    labels: opt.Labels = None,
-    long: opt.Long = SelectionSpec.long,
-    model: opt.Model = None,
-    output: opt.Output = None,
-    error_rates: opt.ErrorRates = None,
-    exhaustive: opt.Exhaustive = SelectionSpec.exhaustive,
-    judge: opt.Judge = None,
-    budget: opt.Budget = None,
-    seed: opt.Seed = None,
     out: Annotated[
         Path | None,
         typer.Option(
             help="Folder for the study and its report; by default the table's name with -gate.", show_default=False
         ),
     ] = None,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
+    **options: Any,
 ) -> None:
     """Hold candidates against the model in use, and ask only where they differ from it.
 
@@ -74,8 +53,8 @@ def gate(
     Exit code 0: every candidate is better, or not worse by the margin. 3: one is worse. 4: none is worse, and one is
     not decided yet. 2: something was refused, and nothing is said.
     """
-    spec = opt.spec_of(SelectionSpec, locals())
-    if truth is None and verdicts is None:
+    spec = opt.spec_of(SelectionSpec, locals() | options)
+    if truth is None and spec.verdicts is None:
         check_can_ask(spec)
     tell(run_selection(spec, table, out or gate_folder(table), Console(stderr=True)), as_json)
 
@@ -86,7 +65,7 @@ def gate_folder(table: list[Path]) -> Path:
     return folder.with_name(f"{folder.name}-gate")
 
 
-def verdict(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
+def verdict(name: Name, storage: Storage = None, as_json: opt.AsJson = False) -> None:
     """Tell what a study that is a gate has shown so far.
 
     Exit codes as of `onebit gate`: 0 all candidates pass, 3 one is worse, 4 not yet, 2 something was refused.

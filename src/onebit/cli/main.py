@@ -14,7 +14,7 @@ from onebit.cli.export import export
 from onebit.cli.gate import gate, verdict
 from onebit.cli.learn import learn
 from onebit.cli.links import app as links_app
-from onebit.cli.options import flag
+from onebit.cli.options import TableCommand, flag
 from onebit.cli.plan import plan
 from onebit.cli.predict import predict
 from onebit.cli.reproduce import reproduce
@@ -22,9 +22,11 @@ from onebit.cli.select import select
 from onebit.cli.serve import serve
 from onebit.cli.study import app as study_app
 from onebit.cli.study_care import backup, check, forget, repair
+from onebit.cli.study_extend import extend
 from onebit.cli.study_learn import learn as study_learn
 from onebit.cli.terminal import plain
 from onebit.cli.verify import report, verify
+from onebit.cli.watch import study_watch, watch
 from onebit.errors import OnebitError, OptionError
 
 app = typer.Typer(
@@ -35,12 +37,15 @@ app = typer.Typer(
     # Paragraphs are filled to the width of the terminal.
     rich_markup_mode="markdown",
 )
-app.command()(select)
-app.command()(gate)
+app.command(cls=TableCommand)(select)
+app.command(cls=TableCommand)(gate)
+app.command()(watch)
 app.command()(learn)
 app.command()(predict)
 study_app.command("learn")(study_learn)
 study_app.command()(verdict)
+study_app.command("watch")(study_watch)
+study_app.command()(extend)
 for care in (check, repair, backup, forget):
     study_app.command()(care)
 app.add_typer(study_app)
@@ -49,7 +54,7 @@ app.add_typer(links_app)
 app.command()(verify)
 app.command()(report)
 app.command()(export)
-app.command()(plan)
+app.command(cls=TableCommand)(plan)
 app.command()(draw)
 app.command()(demo)
 app.command()(reproduce)

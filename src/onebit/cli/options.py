@@ -7,18 +7,33 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from functools import wraps
+from inspect import Parameter, signature
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 import typer
+from typer.core import TyperArgument, TyperCommand
 
 from onebit.errors import OptionError
-from onebit.records import SelectionSpec, TrainingSpec
+from onebit.records import SelectionSpec, TrainingSpec, WatchSpec
 from onebit.records.option import options
+from onebit.tables.formats import LOG_NAMES, NAMES
 
 #: Options whose flag is not their name with dashes.
 FLAGS = {"lease_seconds": "--lease", "candidates": "--candidate", "f_no": "--error-rates", "f_yes": "--error-rates"}
-Spec = TypeVar("Spec", SelectionSpec, TrainingSpec)
+Spec = TypeVar("Spec", SelectionSpec, TrainingSpec, WatchSpec)
+Function = TypeVar("Function", bound=Callable[..., None])
+
+
+class TableCommand(TyperCommand):
+    """A command that takes tables; its help calls them paths, and not by a type of Python."""
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        for each in self.params:
+            if isinstance(each, TyperArgument) and each.nargs == -1:
+                vars(each)["display_type_rich"] = lambda ctx: "<path>"
 
 
 def flag(name: str) -> str:
@@ -27,7 +42,7 @@ def flag(name: str) -> str:
     >>> flag("gold_share"), flag("the number of rows")
     ('--gold-share', 'the number of rows')
     """
-    if name in options(SelectionSpec) or name in options(TrainingSpec):
+    if any(name in options(spec) for spec in (SelectionSpec, TrainingSpec, WatchSpec)):
         return FLAGS.get(name, f"--{name.replace('_', '-')}")
     return name
 
@@ -40,6 +55,13 @@ def option(name: str, spec: type[Any] = SelectionSpec, form: str = "", metavar: 
     return typer.Option(flag(name), help=words, show_default=shows_default, metavar=metavar)
 
 
+Tables = Annotated[
+    list[Path],
+    typer.Argument(
+        metavar="TABLE",
+        help=f"Predictions: {NAMES}; one row per item, one column per model. Or logs of {LOG_NAMES}, several at once.",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 Eps = Annotated[float, option("eps")]
 Baseline = Annotated[str | None, option("baseline", metavar="MODEL")]
@@ -84,6 +106,52 @@ Media = Annotated[str | None, option("media")]
 MediaRoot = Annotated[Path | None, option("media_root")]
 MediaHosts = Annotated[list[str] | None, option("media_hosts", metavar="HOST")]
 Markdown = Annotated[bool, option("markdown")]
+
+
+def of_a_selection(
+    delta: Delta = SelectionSpec.delta,
+    protocol: Protocol = SelectionSpec.protocol,
+    population: Population = SelectionSpec.population,
+    verdicts: Verdicts = None,
+    id: Id = None,
+    show: Show = None,
+    models: Models = None,
+    reference: Reference = None,
+    equal: Equal = SelectionSpec.equal,
+    empty: Empty = SelectionSpec.empty,
+    labels: Labels = None,
+    long: Long = SelectionSpec.long,
+    model: Model = None,
+    output: Output = None,
+    error_rates: ErrorRates = None,
+    exhaustive: Exhaustive = SelectionSpec.exhaustive,
+    judge: Judge = None,
+    budget: Budget = None,
+    seed: Seed = None,
+) -> None:
+    """The options that every command has which makes a selection."""
+
+
+def with_options(shared: Callable[..., None]) -> Callable[[Function], Function]:
+    """A command that takes ``**options`` with the options of ``shared`` in their place, in its help too."""
+
+    def extended(command: Function) -> Function:
+        own = signature(command, eval_str=True)
+        parameters: list[Parameter] = []
+        for each in own.parameters.values():
+            is_place = each.kind is Parameter.VAR_KEYWORD
+            parameters += signature(shared, eval_str=True).parameters.values() if is_place else [each]
+
+        @wraps(command)
+        def run(**given: Any) -> None:
+            command(**given)
+
+        by_name = [each.replace(kind=Parameter.KEYWORD_ONLY) for each in parameters]
+        run.__signature__ = own.replace(parameters=by_name)  # type: ignore[attr-defined]
+        run.__annotations__ = {each.name: each.annotation for each in parameters}
+        return cast(Function, run)
+
+    return extended
 
 
 def spec_of(kind: type[Spec], given: Mapping[str, Any]) -> Spec:

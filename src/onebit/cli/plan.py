@@ -28,7 +28,7 @@ def plan(
     table: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="[TABLE]...",
+            metavar="TABLE",
             help="A table, or logs, as for onebit select: forecast what choosing from it costs.",
             show_default=False,
         ),

@@ -16,7 +16,6 @@ from onebit.cli.keyboard import check_terminal
 from onebit.cli.progress import progress_bar
 from onebit.errors import InvalidInputError
 from onebit.records import SelectionSpec
-from onebit.tables.formats import LOG_NAMES, NAMES
 
 if TYPE_CHECKING:
     from onebit.report import Report
@@ -32,39 +31,14 @@ SimulatingTruth = Annotated[
 SEVERAL = "selection"
 
 
+@opt.with_options(opt.of_a_selection)
 def select(
-    table: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="TABLE...",
-            help=f"Predictions: {NAMES}; one row per item, one column per model. Or logs of {LOG_NAMES}, several at "
-            "once.",
-        ),
-    ],
+    table: opt.Tables,
     eps: opt.Eps = SelectionSpec.eps,
     top: opt.Top = None,
     tiers: opt.Tiers = SelectionSpec.tiers,
-    delta: opt.Delta = SelectionSpec.delta,
-    protocol: opt.Protocol = SelectionSpec.protocol,
     learner: opt.Learner = SelectionSpec.learner,
-    population: opt.Population = SelectionSpec.population,
     truth: SimulatingTruth = None,
-    verdicts: opt.Verdicts = None,
-    id: opt.Id = None,
-    show: opt.Show = None,
-    models: opt.Models = None,
-    reference: opt.Reference = None,
-    equal: opt.Equal = SelectionSpec.equal,
-    empty: opt.Empty = SelectionSpec.empty,
-    labels: opt.Labels = None,
-    long: opt.Long = SelectionSpec.long,
-    model: opt.Model = None,
-    output: opt.Output = None,
-    error_rates: opt.ErrorRates = None,
-    exhaustive: opt.Exhaustive = SelectionSpec.exhaustive,
-    judge: opt.Judge = None,
-    budget: opt.Budget = None,
-    seed: opt.Seed = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -74,6 +48,7 @@ def select(
         ),
     ] = None,
     as_json: opt.AsJson = False,
+    **options: Any,
 ) -> None:
     """Choose the best model of a table, within eps, by yes/no answers; or the K best, or rank them all in tiers.
 
@@ -83,8 +58,8 @@ def select(
     kept in the folder --out, and the same command goes on where it stopped. Of logs, the columns are id, input and
     target, which you see with --reference target, and the models.
     """
-    spec = opt.spec_of(SelectionSpec, locals())
-    if truth is None and verdicts is None:
+    spec = opt.spec_of(SelectionSpec, locals() | options)
+    if truth is None and spec.verdicts is None:
         check_can_ask(spec)
     folder = out if out is not None else default_folder(table)
     report = run_selection(spec, table, folder, Console(stderr=True))
@@ -125,7 +100,8 @@ def run_selection(spec: SelectionSpec, table: list[Path], place: Path, console: 
     with study:
         if not study.is_over:
             (simulate if study.created.simulated else answer_at_terminal)(study, console)
-        return folder.write_report(study)
+        with progress_bar("working out what other ways would have cost", console) as progress:
+            return folder.write_report(study, progress)
 
 
 def _say_protocol(spec: SelectionSpec, table: ModelTable, console: Console) -> None:

@@ -49,6 +49,14 @@ def serve(
             show_default=False,
         ),
     ] = None,
+    inner_url: Annotated[
+        str | None,
+        typer.Option(
+            help="How other servers of the same PostgreSQL store reach this one, as in http://10.0.0.5:8000; then each "
+            "study is open on one of them, and they pass on what is about it.",
+            show_default=False,
+        ),
+    ] = None,
     tls_certificate: Annotated[
         Path | None, typer.Option(help="Serve over TLS with this certificate (PEM).", show_default=False)
     ] = None,
@@ -78,13 +86,14 @@ def serve(
     from onebit.web.site import Site
 
     _check_url(public_url, host)
+    _check_inner_url(inner_url, storage_url(storage))
     _check_tls(tls_certificate, tls_key)
     requests = None if access_log is None else LogFile(access_log)
     listening = _listen(host, port)
     scheme = "http" if tls_certificate is None else "https"
     url = public_url or f"{scheme}://{_bracketed(host)}:{listening.getsockname()[1]}"
     _warn_if_open(host, url)
-    site = Site(storage_url(storage), Path.cwd(), url)
+    site = Site(storage_url(storage), Path.cwd(), url, inner_url and inner_url.rstrip("/"))
     try:
         _print_links(site, rater or [])
         parts = urlsplit(url)
@@ -144,9 +153,26 @@ def _check_url(public_url: str | None, host: str) -> None:
                 "links work"
             )
         return
-    parts = urlsplit(public_url)
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/"):
+    if not _is_url(public_url):
         raise InvalidInputError(f"--public-url is {public_url!r}; it must be like https://raters.example.org")
+
+
+def _check_inner_url(inner_url: str | None, storage: str) -> None:
+    from onebit.store.database import is_sqlite
+    from onebit.store.locks import check_address
+
+    if inner_url is None:
+        return
+    if is_sqlite(storage):
+        raise InvalidInputError("--inner-url is for several servers of one PostgreSQL store; SQLite has one server")
+    if not _is_url(inner_url):
+        raise InvalidInputError(f"--inner-url is {inner_url!r}; it must be like http://10.0.0.5:8000")
+    check_address(inner_url)
+
+
+def _is_url(url: str) -> bool:
+    parts = urlsplit(url)
+    return parts.scheme in ("http", "https") and bool(parts.hostname) and parts.path in ("", "/")
 
 
 def _check_tls(certificate: Path | None, key: Path | None) -> None:

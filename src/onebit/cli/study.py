@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -19,7 +19,6 @@ from onebit.cli.terminal import plain
 from onebit.cli.verify import tell
 from onebit.errors import InvalidInputError
 from onebit.records import SelectionSpec, StudySpec
-from onebit.tables.formats import LOG_NAMES, NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,19 +50,13 @@ Storage = Annotated[
 STATUS_SECONDS = 3.0
 #: What a trained classifier is written to.
 MODEL_SUFFIX = ".skops"
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 
 
-@app.command()
+@app.command(cls=opt.TableCommand)
+@opt.with_options(opt.of_a_selection)
 def create(
     name: Name,
-    table: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="TABLE...",
-            help=f"Predictions: {NAMES}; one column per model. Or logs of {LOG_NAMES}, several at once.",
-        ),
-    ],
+    table: opt.Tables,
     storage: Storage = None,
     eps: opt.Eps = SelectionSpec.eps,
     baseline: opt.Baseline = None,
@@ -71,39 +64,21 @@ def create(
     margin: opt.Margin = None,
     top: opt.Top = None,
     tiers: opt.Tiers = SelectionSpec.tiers,
-    delta: opt.Delta = SelectionSpec.delta,
-    protocol: opt.Protocol = SelectionSpec.protocol,
     learner: opt.Learner = SelectionSpec.learner,
-    population: opt.Population = SelectionSpec.population,
-    id: opt.Id = None,
     truth: opt.Truth = None,
-    show: opt.Show = None,
-    models: opt.Models = None,
-    verdicts: opt.Verdicts = None,
-    reference: opt.Reference = None,
-    equal: opt.Equal = SelectionSpec.equal,
-    empty: opt.Empty = SelectionSpec.empty,
     one_at_a_time: opt.OneAtATime = SelectionSpec.one_at_a_time,
-    labels: opt.Labels = None,
-    long: opt.Long = SelectionSpec.long,
-    model: opt.Model = None,
-    output: opt.Output = None,
     descriptions: opt.Descriptions = None,
     instructions: opt.Instructions = None,
     media: opt.Media = None,
     media_root: opt.MediaRoot = None,
     media_hosts: opt.MediaHosts = None,
     markdown: opt.Markdown = SelectionSpec.markdown,
-    error_rates: opt.ErrorRates = None,
-    exhaustive: opt.Exhaustive = SelectionSpec.exhaustive,
-    judge: opt.Judge = None,
-    budget: opt.Budget = None,
     overlap: opt.Overlap = SelectionSpec.overlap,
     lease_seconds: opt.Lease = SelectionSpec.lease_seconds,
     gold: opt.Gold = None,
     gold_share: opt.GoldShare = None,
     repeat_share: opt.RepeatShare = SelectionSpec.repeat_share,
-    seed: opt.Seed = None,
+    **options: Any,
 ) -> None:
     """Make a study from a table of labels or free texts; everything is checked before anything is written.
 
@@ -112,8 +87,9 @@ def create(
     verdict` tells of it. A column of right labels must be named with --truth or --gold, or it would be a model
     that is always right.
     """
-    spec = opt.spec_of(SelectionSpec, locals())
+    spec = opt.spec_of(SelectionSpec, locals() | options)
     from onebit.study.kinds.selection.making import read
+    from onebit.tables.columns import listed
 
     with progress_bar("reading the table") as reading:
         found, spec = read(spec, table, reading)
@@ -125,10 +101,11 @@ def create(
     of_gate = spec.models_of_gate(found.models)
     if of_gate is not None:
         say(f"It is a gate: {', '.join(of_gate[1:])} against {of_gate[0]}, with a margin of {spec.gate_margin:g}.")
-    n_models = found.n_models if of_gate is None else len(of_gate)
+    models = found.models if of_gate is None else of_gate
+    # Named, so that a column that is no model's is seen before anybody answers.
     say(
-        f"The study {name} has {n_models} models, {found.n_items:,} items and {found.n_labels:,} {what}; it asks "
-        f"by {protocol}."
+        f"The study {name} has {len(models)} models ({listed(models)}), {found.n_items:,} items and {found.n_labels:,} "
+        f"{what}; it asks by {protocol}."
     )
 
 
@@ -152,7 +129,7 @@ def say(words: str) -> None:
 def list_studies(
     storage: Storage = None,
     everything: Annotated[bool, typer.Option("--all", help="List archived studies, too.")] = False,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """List the studies of a store; archived ones with --all."""
     from onebit.store.store import Store
@@ -172,7 +149,7 @@ def list_studies(
 
 
 @app.command()
-def status(name: Name, storage: Storage = None, as_json: AsJson = False) -> None:
+def status(name: Name, storage: Storage = None, as_json: opt.AsJson = False) -> None:
     """Show what is known: certified eps, survivors, forecast, raters. Works while the study is open elsewhere."""
     from onebit.study.opening import load_study
 
@@ -185,7 +162,8 @@ def status(name: Name, storage: Storage = None, as_json: AsJson = False) -> None
         print(json.dumps(asdict(found) | told | {"models": [asdict(each) for each in models]}))
     else:
         print_status(found, Console())
-        print_models(models, Console())
+        # Before the first answer nothing is known of anybody.
+        print_models(models if found.n_answers else (), Console())
 
 
 @app.command()
@@ -207,7 +185,10 @@ def export(
     name: Name,
     path: Annotated[
         Path,
-        typer.Argument(help="New file: .csv, .jsonl or .parquet, or what --to says; .skops for the trained model."),
+        typer.Argument(
+            metavar="FILE",
+            help="New file: .csv, .jsonl or .parquet, or what --to says; .skops for the trained model.",
+        ),
     ],
     to: To = None,
     log: Annotated[bool, typer.Option("--log", help="Write all events instead of the verified labels.")] = False,
@@ -244,7 +225,7 @@ def verify(
         str | None,
         typer.Option(help="A digest of the log that was told before; it must be on its way.", show_default=False),
     ] = None,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Replay a study, recompute everything that it says, and compare. Exit code 1 if it does not hold.
 
@@ -341,7 +322,9 @@ def print_status(found: StudyStatus, console: Console) -> None:
             table.add_row(plain(each.rater), *counts, *map(_shown, (each.f_no, each.f_yes, each.changed)))
         console.print(table, markup=False)
     console.print(
-        f"log             {found.n_events:,} events, digest {found.log_digest}", highlight=False, soft_wrap=True
+        f"log             {found.n_events:,} event{'' if found.n_events == 1 else 's'}, digest {found.log_digest}",
+        highlight=False,
+        soft_wrap=True,
     )
     for warning in found.warnings:
         console.print(plain(f"Warning: {warning}."), highlight=False, markup=False, soft_wrap=True)

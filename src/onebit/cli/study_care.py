@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from onebit.cli.options import AsJson
 from onebit.cli.progress import progress_bar
-from onebit.cli.study import AsJson, Name, Storage, say
+from onebit.cli.study import Name, Storage, say
 from onebit.cli.terminal import plain
 from onebit.errors import InvalidInputError
 

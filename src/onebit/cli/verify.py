@@ -41,7 +41,11 @@ def verify(
     place = StudyFolder(folder)
     with progress_bar("recomputing the certificate") as recomputing:
         found = verify_study(place.storage, place.name(), recomputing, digest)
-    tell(found, [*found.problems, *([] if found.problems else place.report_faults())], as_json)
+    problems = list(found.problems)
+    if not problems:
+        with progress_bar("recomputing the report") as recomputing:
+            problems = list(place.report_faults(recomputing))
+    tell(found, problems, as_json)
 
 
 def report(folder: Folder, as_json: AsJson = False) -> None:
@@ -53,8 +57,9 @@ def report(folder: Folder, as_json: AsJson = False) -> None:
     from onebit.study.folder import StudyFolder
 
     place = StudyFolder(folder)
-    with place.open(read_only=True) as study:
-        written = place.write_report(study)
+    working_out = progress_bar("working out what other ways would have cost")
+    with place.open(read_only=True) as study, working_out as progress:
+        written = place.write_report(study, progress)
     print(json.dumps(figures(written)) if as_json else f"The report is in {place.page}")
 
 

@@ -81,7 +81,7 @@ class EpochWealth(Wealth):
     """
 
     def __init__(self, n_hypotheses: int, usual_bet: float | None = None) -> None:
-        self.n_hypotheses = n_hypotheses
+        self.n_hypotheses, self.usual_bet = n_hypotheses, usual_bet
         #: Those that count, and are gone through: with many hypotheses, few are left for most of a run.
         self._rows = np.arange(n_hypotheses)
         self._log_stakes = np.log(stakes(usual_bet))

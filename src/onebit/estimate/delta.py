@@ -1,4 +1,4 @@
-"""Every split of delta. How certificates share it out is not in the paper: docs/certificate.md, steps 5, 14, 16 ff.
+"""Every split of delta. How certificates share it out is not in the paper: docs/certificate.md, steps 5, 14, 16 to 20.
 
 Shares are fixed before the first answer. The checker in ``verify`` has its own, since it shares no code with learners.
 Bounds hold the logarithm of 1 over a share; functions that return it are named ``log_*``.
@@ -80,6 +80,16 @@ def failure_of_top(rank: NDArray[np.int64] | None, n_hypotheses: int, top: int, 
 def failure_per_pair(n_hypotheses: int, delta: float) -> float:
     """What of delta the statements about one pair may use up, all of them together, where all pairs are compared."""
     return delta / max(n_hypotheses * (n_hypotheses - 1) / 2, 1)
+
+
+def failure_of_sequel(number: int, delta: float) -> float:
+    """What the sequel of a study may use up, the first having number 1: all of them together a delta of their own."""
+    return delta / (number * (number + 1))
+
+
+def alarm_threshold(n_rivals: int, false_alarm_every: float) -> float:
+    """The evidence that raises an alarm about one of so many rivals: each has an equal share of all false alarms."""
+    return max(n_rivals, 1) * false_alarm_every
 
 
 def failure_per_share(n_hypotheses: int, delta: float) -> float:

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from onebit.errors import shown
 from onebit.log.events import (
     VERSION,
+    AnySetting,
     Asked,
     Closed,
     Created,
@@ -31,7 +32,7 @@ from onebit.log.events import (
     Planned,
     TableFacts,
 )
-from onebit.records import Closing, EpochPlan, EpochRecord, Question, RunStatus, Setting, TrainingSetting
+from onebit.records import Closing, EpochPlan, EpochRecord, Question, RunStatus, Setting, TrainingSetting, WatchSetting
 
 Object = dict[str, Any]
 
@@ -45,7 +46,11 @@ FLAT: dict[type[Event], tuple[str, type]] = {
     Closed: ("closing", Closing),
 }
 #: The setting of each kind of study.
-SETTINGS: dict[Kind, type[Setting | TrainingSetting]] = {"selection": Setting, "training": TrainingSetting}
+SETTINGS: dict[Kind, type[AnySetting]] = {
+    "selection": Setting,
+    "training": TrainingSetting,
+    "watch": WatchSetting,
+}
 #: What stands in the JSON of a record only where it is given, and what it is otherwise: it came later, and digests of
 #: older logs are kept.
 ONLY_IF_GIVEN: dict[type, Object] = {Setting: {"baseline": None, "top": None, "tiers": False}, Closing: {"top": ()}}
@@ -130,7 +135,7 @@ def _read(data: Object, kind: type[Event]) -> Event:
     return event
 
 
-def _setting(data: object, kind: type[Setting | TrainingSetting]) -> Setting | TrainingSetting:
+def _setting(data: object, kind: type[AnySetting]) -> AnySetting:
     if isinstance(data, dict):
         data = _completed(data, kind)
         _check_keys(data, kind)

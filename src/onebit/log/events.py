@@ -21,19 +21,20 @@ from onebit.records import (
     RunStatus,
     Setting,
     TrainingSetting,
+    WatchSetting,
 )
 
 #: The version of the events that this onebit writes and reads.
 VERSION = 2
 
-#: What a study is for: to select the best of several models, or to train one.
-Kind = Literal["selection", "training"]
+#: What a study is for: to select the best of several models, to train one, or to watch a choice on fresh items.
+Kind = Literal["selection", "training", "watch"]
 SelectorName = Literal["certified", "paper", "uniform"]
-LearnerName = Literal["certified", "paper", "uniform", "networks"]
+LearnerName = Literal["certified", "paper", "uniform", "networks", "watch"]
 if TYPE_CHECKING:
-    AnySetting = Setting | TrainingSetting
+    AnySetting = Setting | TrainingSetting | WatchSetting
 else:
-    # In JSON the two have no tags, so msgspec cannot tell them apart; the codec reads the one that the kind names.
+    # In JSON they have no tags, so msgspec cannot tell them apart; the codec reads the one that the kind names.
     AnySetting = Any
 
 
@@ -89,6 +90,13 @@ class Created(_Event, frozen=True, tag="created"):
         """The setting of a training; LogError if this is none."""
         if not isinstance(self.setting, TrainingSetting):
             raise LogError(f"a training is wanted, and this is a study of kind {self.kind}")
+        return self.setting
+
+    @property
+    def watch(self) -> WatchSetting:
+        """The setting of a batch of a watch; LogError if this is none."""
+        if not isinstance(self.setting, WatchSetting):
+            raise LogError(f"a batch of a watch is wanted, and this is a study of kind {self.kind}")
         return self.setting
 
 

@@ -92,8 +92,9 @@ class ShardedTable(FiniteClass):
         if (n_labels is None) == (labels is None):
             raise InvalidInputError("give the number of labels, or the labels themselves where cells are texts")
         self.rows = ParquetRows(place)
-        self.models = self.rows.names if models is None else tuple(models)
-        if missing := [model for model in self.models if model not in self.rows.names]:
+        names = self.rows.names
+        self.models = names if models is None else tuple(models)
+        if missing := sorted({*self.models} - {*names}):
             raise InvalidInputError(f"{place} has no column {missing[0]!r}")
         self.n_labels = check_n_labels(len(labels or ()) if n_labels is None else n_labels)
         self.n_hypotheses, self.n_items = len(self.models), self.rows.n_rows

@@ -19,6 +19,8 @@ from onebit.records.setting import (
 )
 from onebit.records.spec import SECONDS_PER_ANSWER, StudySpec
 from onebit.records.training_spec import TrainingSpec
+from onebit.records.watch import WatchSetting, WatchSoFar
+from onebit.records.watch_spec import WatchSpec
 
 __all__ = [
     "ANSWERS_PER_ITEM",
@@ -47,5 +49,8 @@ __all__ = [
     "TrainingProtocol",
     "TrainingSetting",
     "TrainingSpec",
+    "WatchSetting",
+    "WatchSoFar",
+    "WatchSpec",
     "passes",
 ]

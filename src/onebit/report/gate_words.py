@@ -39,7 +39,7 @@ def meaning(report: Report, line: GateLine) -> str:
         "better": f"It is {praised} more often.",
         "not worse": f"It is {praised} less often by less than {margin}, if at all.",
         "worse": f"It is {praised} less often, by however little.",
-        "not yet": f"Not shown so far: {praised} more often, less often, or less often by less than {margin}.",
+        "not yet": f"Not decided: it may be {praised} as often or more often, or less often by {margin} or more.",
     }
     return told[line.verdict]
 

@@ -196,6 +196,16 @@ def about_evidence(report: Report) -> str:
     return f"{told} Now this is {' = '.join(report.closest)}."
 
 
+def about_prices(report: Report) -> str:
+    """What the forecasts among the prices rest on; empty if there are none."""
+    if not any(price.source.startswith("forecast") for price in report.prices):
+        return ""
+    return (
+        "A forecast runs the other way on this table to the same aim, several times, with right labels that are "
+        "imagined where raters did not say them. It is no promise."
+    )
+
+
 def against_the_aim(report: Report) -> str:
     """How what was shown compares with the aim, in words that call it neither success nor failure."""
     if report.gate:

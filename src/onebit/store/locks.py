@@ -13,12 +13,25 @@ from typing import Protocol
 from sqlalchemy import Connection, Engine, text
 from sqlalchemy.exc import SQLAlchemyError
 
+from onebit.errors import InvalidInputError
 from onebit.log.chain import Head, digest_of
 from onebit.log.events import LogError
 from onebit.store.database import is_sqlite, sqlite_path
 
 #: Our advisory locks in PostgreSQL, apart from those of others, and of stores in other schemas of the database.
 TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtext('onebit ' || current_schema()), :study)")
+#: Who takes a lock says how it is reached, as far as there is room for it; and a machine that is gone is noticed.
+SAY_ADDRESS = text("SELECT set_config('application_name', :name, false)")
+NOTICE = "SET tcp_keepalives_idle = 10; SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 3"
+WHO_HOLDS = text(
+    "SELECT a.application_name FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid "
+    "WHERE l.locktype = 'advisory' AND l.granted AND l.objsubid = 2 "
+    "AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) "
+    "AND l.classid::bigint = (hashtext('onebit ' || current_schema())::bigint & 4294967295) "
+    "AND l.objid::bigint = :study"
+)
+#: What the name of a session begins with that holds a lock; the database takes 63 letters of a name.
+AT, MOST_NAME = "onebit at ", 63
 UNLOCK = text("SELECT pg_advisory_unlock(hashtext('onebit ' || current_schema()), :study)")
 
 
@@ -64,11 +77,27 @@ class Lock(Protocol):
         """Let go; ``forget`` where there will be nothing to lock any more."""
 
 
-def take_lock(url: str, engine: Engine, study_id: int) -> Lock | None:
-    """The lock of a study, or None if somebody holds it."""
+def take_lock(url: str, engine: Engine, study_id: int, address: str | None = None) -> Lock | None:
+    """The lock of a study, or None if somebody holds it; whoever asks for its ``holder`` is told the address."""
     if is_sqlite(url):
         return _FileLock.take(_lock_path(url, study_id))
-    return _SessionLock.take(engine, study_id)
+    return _SessionLock.take(engine, study_id, address)
+
+
+def check_address(address: str) -> None:
+    """InvalidInputError if there is no room for an address of a server."""
+    most = MOST_NAME - len(AT)
+    if len(address.encode()) > most:
+        raise InvalidInputError(f"the address {address!r} has more than {most} letters; give a shorter one")
+
+
+def holder(url: str, engine: Engine, study_id: int) -> str | None:
+    """The address of the server that holds the lock of a study; None if nobody does, or says no address."""
+    if is_sqlite(url):
+        return None
+    with engine.connect() as connection:
+        name = connection.execute(WHO_HOLDS, {"study": study_id}).scalar()
+    return name.removeprefix(AT) if isinstance(name, str) and name.startswith(AT) else None
 
 
 def noted(url: str, study_id: int) -> Noted | None:
@@ -154,16 +183,16 @@ class _SessionLock:
 
     begins = ""
 
-    def __init__(self, engine: Engine, study_id: int) -> None:
-        self._engine, self._study_id = engine, study_id
+    def __init__(self, engine: Engine, study_id: int, address: str | None = None) -> None:
+        self._engine, self._study_id, self._address = engine, study_id, address
         self._connection: Connection | None = None
         self._is_wanted = True
         # A write and whoever looks after the lock may come at once, and a connection is for one of them.
         self._one_at_a_time = threading.Lock()
 
     @classmethod
-    def take(cls, engine: Engine, study_id: int) -> _SessionLock | None:
-        lock = cls(engine, study_id)
+    def take(cls, engine: Engine, study_id: int, address: str | None = None) -> _SessionLock | None:
+        lock = cls(engine, study_id, address)
         return lock if lock._take() else None
 
     def note(self, head: Head) -> None:
@@ -192,6 +221,10 @@ class _SessionLock:
     def _take(self) -> bool:
         connection = self._engine.connect().execution_options(isolation_level="AUTOCOMMIT")
         self._connection = connection
+        # Before the lock: whoever finds it held finds its address, too.
+        connection.exec_driver_sql(NOTICE)
+        if self._address is not None:
+            connection.execute(SAY_ADDRESS, {"name": f"{AT}{self._address}"})
         if connection.execute(TRY_LOCK, {"study": self._study_id}).scalar():
             return True
         self._let_go()

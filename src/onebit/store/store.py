@@ -30,7 +30,7 @@ from onebit.store.database import (
     sqlite_path,
     writing,
 )
-from onebit.store.locks import Lock, noted, take_lock
+from onebit.store.locks import Lock, holder, noted, take_lock
 from onebit.store.rows import n_written, read_log, stamp, write_log
 
 
@@ -61,8 +61,8 @@ class Store:
     ``untouched``: nothing is changed by opening and closing it, and nothing can be written.
     """
 
-    def __init__(self, url: str, untouched: bool = False) -> None:
-        self.url = url
+    def __init__(self, url: str, untouched: bool = False, address: str | None = None) -> None:
+        self.url, self._address = url, address
         self._engine = connect(url, untouched)
         #: Told apart from other writers, so that a commit whose reply was lost is recognised as our own.
         self._writer = uuid.uuid4().hex
@@ -118,7 +118,7 @@ class Store:
     def lock(self, entry: Entry) -> Lock:
         """Become the writer of a study; InUseError if another process, or another part of this one, is."""
         with explained(self.url):
-            lock = take_lock(self.url, self._engine, entry.id)
+            lock = take_lock(self.url, self._engine, entry.id, self._address)
         if lock is None:
             raise InUseError(
                 f"the study {entry.name!r} is open elsewhere; it has one writer. Use that process (a server offers its "
@@ -132,6 +132,11 @@ class Store:
             raise
         self._locks[entry.id] = lock
         return lock
+
+    def holder(self, study_id: int) -> str | None:
+        """The address of the server that has the study open; None if none has, or none says where it is."""
+        with explained(self.url):
+            return holder(self.url, self._engine, study_id)
 
     def keep_lock(self, study_id: int) -> None:
         """Make sure that the lock taken of a study is still held: a database that was started anew knows of none.

@@ -28,6 +28,19 @@ class Gold:
 
 
 @dataclass(frozen=True, slots=True)
+class Sequel:
+    """What a study goes on from: another of its store, with the answers of its log up to the digest ``after``.
+
+    ``of`` is the digest of the first event of the first study, whose delta was ``delta``; its sequels count from 1.
+    """
+
+    number: int
+    of: str
+    after: str
+    delta: float
+
+
+@dataclass(frozen=True, slots=True)
 class About:
     """Everything about a study that does not enter its certificate.
 
@@ -36,7 +49,7 @@ class About:
     that holds paths below ``media_root`` or addresses at ``media_hosts``, ``reference`` that of a right answer. A
     classifier learns from ``columns``, as texts if ``is_text``. Where outputs are free texts the study ``is_open``, has
     no ``labels`` here, and keeps the texts beside its items; ``one_at_a_time``: raters see one output of an item at a
-    time. ``markdown``: what raters read is Markdown.
+    time. ``markdown``: what raters read is Markdown. A ``sequel`` goes on from another study.
     """
 
     models: tuple[str, ...]
@@ -55,6 +68,7 @@ class About:
     one_at_a_time: bool = False
     reference: str | None = None
     markdown: bool = False
+    sequel: Sequel | None = None
 
     @property
     def has_checks(self) -> bool:
@@ -75,7 +89,8 @@ def about_from_json(data: dict[str, Any]) -> About:
         "labels": tuple(Label(**label) for label in data["labels"]),
         "gold": tuple(Gold(gold["item"], tuple(gold["labels"])) for gold in data.get("gold", ())),
     }
-    return About(**(known | lists))
+    sequel = data.get("sequel")
+    return About(**(known | lists | {"sequel": None if sequel is None else Sequel(**sequel)}))
 
 
 def described(labels: Sequence[str], descriptions: Mapping[str, str]) -> tuple[Label, ...]:

@@ -62,6 +62,8 @@ SNAPSHOT_ANSWERS, SNAPSHOT_SHARE = 200, 0.05
 
 #: The certified eps is recomputed to 1e-4, and may have been rounded there either way. Origin: twice that.
 TOLD_TO = 2e-4
+#: Ends of intervals are told to six digits. Origin: that.
+TOLD_INTERVAL = 1e-6
 #: Numbers that differ by this share of them are the same: the last bits of a sum are the processor's.
 #: Origin: a round number, far above rounding and far below what is shown.
 CLOSE = 1e-9
@@ -94,7 +96,7 @@ IMAGINED = ((3, 0.05), (3, 0.1), (3, 0.0), (3, 0.2))
 TEXT_GAPS, ACCEPTED, SHARED = (0.02, 0.01, 0.03, 0.0, 0.05), 0.65, 0.5
 #: What the least, the median and the largest of the rehearsals are multiplied by for the three figures of a forecast,
 #: before the first answer and on the way. Origin: ``benchmarks/forecast.py``, on four tables and half of each.
-SPREAD_BEFORE, SPREAD_ON_THE_WAY = (0.54, 1.0, 1.84), (0.45, 1.0, 2.2)
+SPREAD_BEFORE, SPREAD_ON_THE_WAY = (0.5, 1.0, 1.99), (0.45, 1.0, 2.24)
 #: Of what a rehearsal took, this share is left at least: who has not certified eps needs more answers. Origin: about
 #: what an epoch asks for.
 LEAST_LEFT = 0.03
@@ -106,10 +108,14 @@ MOST_REHEARSED = 200_000
 PLAN_SEED = 0
 #: Seconds that all rehearsals of a plan may take together. Origin: what somebody waits for on a page.
 PATIENCE = 15.0
-#: Seconds for the rehearsals of one other way to ask, in a report. Origin: a round number.
-PRICE_SECONDS = 10.0
+#: Predictions above which other ways to ask are not rehearsed for a report. Origin: a round number; so many take about
+#: 20 s of processor, once when the run is over and once when it is verified.
+MOST_TO_REHEARSE = 1_000_000
 
 # -- simulated raters (study.py, making.py)
 
 #: Questions that are answered at a time, and written together. Origin: a round number, for time.
 AT_A_TIME = 256
+
+#: Under this name stand answers that a study takes over from the one that it goes on from.
+ANSWERED_BEFORE = "(answered before)"

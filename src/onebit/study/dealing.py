@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from onebit.log.events import Finished, Offered
+from onebit.log.events import Answered, Finished, Offered
 from onebit.log.recorder import Recorder
-from onebit.records import Status
+from onebit.records import Question, Status
 from onebit.study.checks import Checks
+from onebit.study.constants import ANSWERED_BEFORE
 from onebit.study.desk import Desk
 from onebit.study.kinds import Kind
 
@@ -77,16 +78,27 @@ class Dealer:
 
     def _new(self, rater: str | None, n: int) -> list[int] | Status:
         """A question that checks the rater, or up to n that nobody was given yet."""
-        check = self._checks.next(rater, self._course) if rater is not None else None
-        if check is not None:
-            self._recorder.take(check)
-            return [check.question_id]
-        # Before each question it is drawn anew whether a check comes first.
-        asked = self._recorder.ask(1 if self._kind.about.has_checks else n, rater)
-        if isinstance(asked, Status):
-            self._finish_if_done(asked)
-            return asked
-        return [question.id for question in asked]
+        while True:
+            # Before each question it is drawn anew whether a check comes first.
+            check = self._checks.next(rater, self._course) if rater is not None else None
+            if check is not None:
+                self._recorder.take(check)
+                return [check.question_id]
+            asked = self._recorder.ask(1 if self._kind.about.has_checks else n, rater)
+            if isinstance(asked, Status):
+                self._finish_if_done(asked)
+                return asked
+            if new := [question.id for question in asked if not self._is_recalled(question)]:
+                return new
+
+    def _is_recalled(self, question: Question) -> bool:
+        """Whether the question was answered before, in a study that this one goes on from: nobody is asked again."""
+        answer = self._kind.recalled(question)
+        if answer is None:
+            return False
+        self._recorder.take(Offered(question.id, ANSWERED_BEFORE))
+        self._recorder.take(Answered(question.id, answer, ANSWERED_BEFORE))
+        return True
 
     def _finish_if_done(self, status: Status) -> None:
         if status is Status.DONE and self._course.finished is None:

@@ -108,9 +108,9 @@ class StudyFolder:
             raise InvalidInputError(f"the run in {self.path} was stopped before its first question")
         return entries[0].name
 
-    def write_report(self, study: Study) -> Report:
+    def write_report(self, study: Study, progress: Progress | None = None) -> Report:
         """Write both forms of the report of a selection."""
-        report = report_of(study)
+        report = full_report(study, progress)
         texts = {FIGURES: json.dumps(as_json(report), indent=1) + "\n", PAGE: as_html(report)}
         try:
             for name, text in texts.items():
@@ -121,13 +121,13 @@ class StudyFolder:
             ) from None
         return report
 
-    def report_faults(self) -> Iterator[str]:
+    def report_faults(self, progress: Progress | None = None) -> Iterator[str]:
         """Where the reports say something else than the study; one that is not there says nothing."""
         figures = self.path / FIGURES
         if not figures.is_file() and not self.page.is_file():
             return
         with self.open(read_only=True) as study:
-            report = report_of(study)
+            report = full_report(study, progress)
         if figures.is_file():
             told = _read_json(figures)
             if not isinstance(told, dict):
@@ -157,6 +157,12 @@ def report_of(study: Study) -> Report:
     """The report of a run; one that is not over was stopped."""
     report = study.report()
     return replace(report, reason=STOPPED) if report.status == "budget" and report.reason is None else report
+
+
+def full_report(study: Study, progress: Progress | None = None) -> Report:
+    """The same with forecasts of what other ways to ask would have cost, which take a while."""
+    report = report_of(study)
+    return replace(report, prices=(*study.kind.forecast_prices(study.view, progress), *report.prices))
 
 
 def _first(store: Store, entry: Entry) -> Created:

@@ -70,6 +70,24 @@ def create_study(
     return open_new(prepare(spec, models), name, storage, progress)
 
 
+def extend_study(name: str, new_name: str, table: Any, *, storage: str | None = None, **options: Any) -> Study:
+    """Go on from a study with another table, and open it: models that came later, without some, or with new items.
+
+    ``table`` is as for ``create_study``, with all models and items from now on. Where raters judged an output of an
+    item before, nobody is asked again. Eps and the way to ask are those of the first study; delta is a share that the
+    number of the sequel fixes (docs/certificate.md, step 19). The other options are those of ``create_study``.
+    """
+    from onebit.study.kinds.selection.sequel import begin_sequel
+
+    models, spec = making(SelectionSpec.kind).read(SelectionSpec(**options), table)
+    store = Store(storage_url(storage))
+    try:
+        return open_study(store, begin_sequel(store, name, new_name, spec, models))
+    except BaseException:
+        store.close()
+        raise
+
+
 def create_learning_study(
     examples: Data | Any, name: str, *, storage: str | None = None, progress: Progress | None = None, **options: Any
 ) -> Study:
@@ -95,12 +113,13 @@ def open_new(new: NewStudy, name: str, storage: str | None, progress: Progress |
         raise
 
 
-def load_study(name: str, *, storage: str | None = None, read_only: bool = False) -> Study:
+def load_study(name: str, *, storage: str | None = None, read_only: bool = False, address: str | None = None) -> Study:
     """Open a study where it was left: its log is replayed, and checked on the way.
 
-    One process at a time may write to a study; InUseError says that another one does. ``read_only`` looks on.
+    One process at a time may write to a study; InUseError says that another one does. ``read_only`` looks on. Others
+    are told the ``address`` of a server that has the study open.
     """
-    store = Store(storage_url(storage))
+    store = Store(storage_url(storage), address=address)
     try:
         return open_study(store, store.entry(name), read_only)
     except BaseException:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from onebit.errors import InvalidInputError
-from onebit.log.events import Created, LogError
-from onebit.records import Setting, TrainingSetting
+from onebit.log.events import AnySetting, Created, LogError
 from onebit.store.store import Store
 
 
-def check_new_seed(store: Store, setting: Setting | TrainingSetting) -> None:
+def check_new_seed(store: Store, setting: AnySetting) -> None:
     """InvalidInputError if the seed was given, and another study of the store has it."""
     if not setting.seed_given:
         return

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from onebit.errors import InvalidInputError, OnebitError, check_count
+from onebit.errors import InvalidInputError, check_count
 from onebit.log.chain import Head
 from onebit.log.events import (
     Answered,
@@ -25,12 +25,10 @@ from onebit.log.events import (
     CheckUndone,
     Disputed,
     Event,
-    Undone,
-    Unvoted,
     Voted,
 )
 from onebit.log.recorder import replay
-from onebit.log.votes import Given, majority
+from onebit.log.votes import Given
 from onebit.model_file import SavedModel, check_new, save_model
 from onebit.raters import Rater
 from onebit.records import Answer, Status
@@ -48,6 +46,7 @@ from onebit.study.kinds import Kind
 from onebit.study.kinds.kind import Standing, StudyStatus
 from onebit.study.quality import Quality
 from onebit.study.view import View
+from onebit.study.votes import settle_by_votes, standing_answers, take_back
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +168,7 @@ class Study:
             given = self._course.given[number]
             if isinstance(given, Checked):
                 self._note(CheckUndone(number, given.rater))
-            elif not self._take_back(number, rater):
+            elif not take_back(self._recorder, number, rater):
                 self._note(Disputed(number, rater))
                 return Undo.DISPUTED
             if rater is not None:
@@ -253,15 +252,13 @@ class Study:
     def n_answers_of(self, rater: str) -> int:
         """How many answers of a rater stand, those to checks among them: nobody can tell them apart."""
         with self._lock:
-            votes = self._course.votes
-            return sum(rater in votes[number] for number in set(self._course.answered_by[rater]))
+            return len(standing_answers(self._course, rater))
 
     def last_answered(self, rater: str) -> Offer | None:
         """The question that the rater answered last and has not taken back; None if there is none."""
         with self._lock:
-            votes = self._course.votes
-            number = next((each for each in reversed(self._course.answered_by[rater]) if rater in votes[each]), None)
-            return None if number is None else self._offer(number, rater)
+            numbers = standing_answers(self._course, rater)
+            return self._offer(numbers[-1], rater) if numbers else None
 
     def offer(self, question: int) -> Offer:
         """The question of that number, as it was given out; UnknownQuestionError if it never was."""
@@ -342,29 +339,9 @@ class Study:
             self._note(CheckAnswered(number, _yes_or_no(said), given.rater, token))
         elif self.created.overlap > 1:
             self._note(Voted(number, _yes_or_no(said), rater, token, late))
-            self._settle_by_votes(number)
+            settle_by_votes(self._recorder, number)
         else:
             self._note(Answered(number, said, rater, token, late))
-
-    def _take_back(self, number: int, rater: str | None) -> bool:
-        """Take a vote back, and the answer that it helped to; whether that was possible."""
-        overlap, answered = self.created.overlap, self._course.answered.get(number)
-        others = [vote for who, vote in self._course.votes[number].items() if who != rater]
-        if answered is not None and majority(others, overlap) != answered.answer:
-            try:
-                self._note(Undone(number, rater if overlap == 1 else None))
-            except OnebitError:
-                return False
-        if overlap > 1:
-            self._note(Unvoted(number, rater))
-            self._settle_by_votes(number)
-        return True
-
-    def _settle_by_votes(self, number: int) -> None:
-        """Give a question that several raters answer its answer, once their votes have one."""
-        resolved = majority(self._course.votes[number].values(), self.created.overlap)
-        if resolved is not None and number not in self._course.answered:
-            self._note(Answered(number, resolved))
 
     def _read(self) -> Callable[[], Any]:
         """What works the result out: that takes a while, and needs no lock, so that raters do not wait for it."""

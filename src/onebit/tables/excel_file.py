@@ -9,12 +9,13 @@ from datetime import date, datetime, time
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
+from zipfile import BadZipFile, ZipFile
 
 from onebit.errors import InvalidInputError
 from onebit.tables.columns import Columns
 from onebit.tables.formats import Progress
 from onebit.tables.jsonl_file import AT_A_TIME, batch_of, row_of
+from onebit.tables.limits import MOST_SHEET_ROWS, MOST_WORKBOOK
 
 #: What reading an archive or XML that is broken, encrypted or a trap raises.
 _BROKEN = (KeyError, ValueError, OSError, SyntaxError, RuntimeError, BadZipFile, zlib.error)
@@ -22,6 +23,7 @@ _BROKEN = (KeyError, ValueError, OSError, SyntaxError, RuntimeError, BadZipFile,
 
 def open_columns(path: Path) -> Columns:
     """The columns of a workbook, as texts; its first row that is not empty has their names."""
+    _check_unpacked(path)
     rows = _rows(path)
     number, names = next(rows, (0, ()))
     if not names:
@@ -39,6 +41,23 @@ def open_columns(path: Path) -> Columns:
         return f"row {next(islice((n for n, _ in _rows(path) if n > number), row, None))}"
 
     return Columns(path.name, header, batches, place)
+
+
+def _check_unpacked(path: Path) -> None:
+    """InvalidInputError if there is more in it than can be read while somebody waits; what is no archive is told later.
+
+    An archive that says less than it holds is read no further than it says.
+    """
+    try:
+        with ZipFile(path) as archive:
+            n_bytes = sum(each.file_size for each in archive.infolist())
+    except _BROKEN:
+        return
+    if n_bytes > MOST_WORKBOOK:
+        raise InvalidInputError(
+            f"{path.name} unpacks to {n_bytes:,} bytes. Excel files are read slowly, cell by cell, so at most "
+            f"{MOST_WORKBOOK:,} are read; save the sheet as CSV in UTF-8, or as Parquet"
+        )
 
 
 def _row(
@@ -75,6 +94,8 @@ def _rows(path: Path) -> Iterator[tuple[int, tuple[Any, ...]]]:
                 raise InvalidInputError(f"{path.name} has {len(sheets)} sheets with cells, {titles}; keep one of them")
             for sheet in sheets:
                 for number, cells in enumerate(_cells(sheet), start=1):
+                    if number > MOST_SHEET_ROWS:
+                        raise InvalidInputError(f"{path.name} has more than the {MOST_SHEET_ROWS:,} rows of a sheet")
                     if any(cell is not None for cell in cells):
                         yield number, cells
     except (*_BROKEN, InvalidFileException) as error:

@@ -20,6 +20,10 @@ MOST_DIGITS = 1000
 #: Bytes of the line of column names, of a line of JSONL, and of the unpacked arrays of an NPZ.
 MOST_HEADER, MOST_LINE, MOST_UNPACKED = 8 * 2**20, 64 * 2**20, 4 * 2**30
 
+#: Unpacked bytes of an Excel file, some 150,000 rows of four columns, which take 10 s of processor; and the rows that
+#: Excel itself has at most.
+MOST_WORKBOOK, MOST_SHEET_ROWS = 32 * 2**20, 2**20
+
 
 def check_size(where: str, n_rows: int, n_columns: int) -> None:
     """InvalidInputError if a table of that size is none that onebit reads."""

@@ -60,24 +60,25 @@ class ParquetRows:
     def __init__(self, place: str | Path) -> None:
         self.place = str(place)
         groups: list[RowGroup] = []
-        self._schema: Any = None
         files = _files(self.place)
         #: What tells whether a file was written anew: its size, and its time or tag.
         self.stamps = tuple(_stamp(path) for path in files)
+        schemas: list[pa.Schema] = []
         for path in files:
             with _parquet_file(path) as file:
                 schema = file.schema_arrow
-                if groups and schema.names != self._schema.names:
+                if groups and schema.names != schemas[0].names:
                     raise InvalidInputError(
                         f"{path} has other columns than {groups[0].path}; they are parts of one table"
                     )
-                self._schema = schema
+                schemas.append(schema)
                 for number in range(file.metadata.num_row_groups):
                     first = groups[-1].first + groups[-1].n_rows if groups else 0
                     groups.append(RowGroup(path, number, first, file.metadata.row_group(number).num_rows))
         self.groups = tuple(group for group in groups if group.n_rows)
         if not self.groups:
             raise InvalidInputError(f"{self.place} has no rows")
+        self._schema = schemas[0]
         self._firsts = np.array([group.first for group in self.groups])
 
     @property

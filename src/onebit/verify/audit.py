@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onebit.records import Closing, Comparison, EpochRecord, Placing, Question
 from onebit.verify.gate import GateCheck
+from onebit.verify.intervals import Accepted, Sights
 from onebit.verify.pairs import PairsCheck, TiersCheck, TopCheck
 from onebit.verify.recount import EPS_STEP, LOG_TOLERANCE
 from onebit.verify.redraw import Contest
@@ -49,6 +51,8 @@ class Verdict:
     n_free_rounds: int
     gate: tuple[Comparison, ...] = ()
     placings: tuple[Placing, ...] = ()
+    #: How often models are accepted, in intervals, which takes a while; None where none are told.
+    accepted: Callable[[], Accepted] | None = field(default=None, compare=False)
 
 
 class Audit(ABC):
@@ -112,6 +116,10 @@ class Audit(ABC):
     def _known_gap(self, leader: int) -> float | None:
         """By how much the best survivor can be ahead of the leader, where all is known; otherwise None."""
 
+    @abstractmethod
+    def _sights(self) -> Sights:
+        """What was seen of each model."""
+
     def tell(self, sentences: Iterable[str]) -> bool:
         """Note problems; whether there were any."""
         found = list(sentences)
@@ -149,6 +157,10 @@ class Audit(ABC):
             n_free_rounds=self._n_free,
             gate=gate,
             placings=placings,
+            # Of a gate, of ranks and of a run that was suspended, no intervals are told.
+            accepted=None
+            if gate or self._pairs or self._suspended
+            else partial(self._sights().accepted, self._scene, chosen),
         )
 
     def check_epoch(

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from onebit.errors import InvalidInputError
 from onebit.records import Answer, Closing, EpochRecord, Question, Setting
 from onebit.verify.audit import Audit, Verdict
+from onebit.verify.intervals import Order, Sights, Skipped, differing
 from onebit.verify.panel import PanelAudit
 from onebit.verify.recount import (
     USUAL_EXACT,
@@ -33,8 +34,9 @@ from onebit.verify.recount import (
     luck_of_errors,
     refutes_one_label,
 )
-from onebit.verify.redraw import Contest, Known, contest, redraw
+from onebit.verify.redraw import Contest, Known, contest, left_to_draw, redraw
 from onebit.verify.settle import Answers, Given, Settled
+from onebit.verify.weighted_intervals import Weighted
 
 #: Coefficients of a guess, and with a judge one more.
 N_COEFFICIENTS = 4
@@ -129,6 +131,13 @@ class _RoundsAudit(Audit):
         self._count: Count = IndependentCount(n_models, weights, abstaining_rival=self._setting.f_yes, slack=slack)
         if self._setting.population == "pool" and self._setting.protocol != "one-shot":
             self._count = self._pool_count = PoolCount(scene.said, bet_weights(self._setting.eps, USUAL_EXACT))
+        # Step 16: what is seen of single models.
+        said = scene.said[list(scene.distinct)]
+        is_pool, passive = self._setting.population == "pool", self._setting.passive
+        self._order = Order(said.shape[0], said if is_pool else None, all_count=passive)
+        self._weighted = Weighted(scene)
+        n_counted = said.shape[1] if passive else int(differing(said).sum())
+        self._skipped = Skipped(n_counted, self._setting.seed)
 
     def _settle(
         self, number: int, epoch: EpochRecord, asked: list[tuple[Question, Given]], closes: bool, may_be_cut: bool
@@ -178,6 +187,7 @@ class _RoundsAudit(Audit):
 
     def _take(self, epoch: EpochRecord, settled: list[Settled], asked: list[tuple[Question, Given]]) -> None:
         """Count the settled rounds of an epoch, and remember what later ones know by it."""
+        self._see(epoch, settled)
         if self._pool_count is not None:
             self._undrawn[[each.round.item for each in settled]] = False
         self._count.add(epoch.survivors, settled)
@@ -194,6 +204,23 @@ class _RoundsAudit(Audit):
                 if question.label is not None and isinstance(answer, Answer):
                     self._known.add(question.item, question.label, answer)
 
+    def _see(self, epoch: EpochRecord, settled: list[Settled]) -> None:
+        """Step 16: note what the settled rounds show of single models."""
+        if self._setting.protocol == "one-shot":
+            self._weighted.add(epoch.survivors, settled)
+            return
+        n_open = len(left_to_draw(self._scene, epoch.survivors, self._undrawn))
+        survives = np.isin(self._scene.distinct, epoch.survivors)
+        for number, each in enumerate(settled):
+            says = self._scene.said[list(self._scene.distinct), each.round.item]
+            is_known = survives & (not each.round.is_nil) | self._setting.passive
+            right = np.zeros(says.size) if each.found is None else (says == each.found).astype(np.float64)
+            n_skipped = 0 if self._pool_count is None else self._skipped.before(n_open - number)
+            self._order.add(says, np.where(is_known, right, np.nan), n_skipped)
+
+    def _sights(self) -> Sights:
+        return self._weighted if self._setting.protocol == "one-shot" else self._order
+
     def _log_wealth(self, rivals: Sequence[int], leader: int, c: float) -> NDArray[np.float64]:
         return self._count.log_wealth(rivals, leader, c)
 
@@ -201,7 +228,7 @@ class _RoundsAudit(Audit):
         """Step 14: by how much verdicts on the pool may favour the leader against each model, but for delta / 2."""
         said, setting = self._scene.said, self._setting
         n_differ = (said != said[leader]).sum(axis=1)
-        # Steps 17 and 18: gates and tiers have two statements about luck for each pair.
+        # Steps 17 and 20: gates and tiers have two statements about luck for each pair.
         share = self._scene.shares[leader] / (2 if setting.baseline is not None or setting.tiers else 1)
         log_odds = math.log(1 / (share * setting.delta / 2))
         return luck_of_errors(n_differ, log_odds, setting.f_no, setting.f_yes) / self._scene.n_items

@@ -1,6 +1,6 @@
 """Checks what is said of several best models, or of all pairs, from the wealth that was counted again.
 
-Written from step 18 of ``docs/certificate.md``; it shares nothing with the learner. A pair (h, g) is *behind* once it
+Written from step 20 of ``docs/certificate.md``; it shares nothing with the learner. A pair (h, g) is *behind* once it
 is shown that h is less often accepted than g; what follows from two such pairs is shown as well.
 """
 
@@ -240,7 +240,7 @@ class TiersCheck(PairsCheck):
         return self._scene.ranked[:1]
 
     def _share(self, g: int, c: float) -> float:
-        # Step 18: as in a gate, "behind" has half of a pair's share, all other statements the whole.
+        # Step 20: as in a gate, "behind" has half of a pair's share, all other statements the whole.
         return super()._share(g, c) / (2 if c == 0 else 1)
 
     def _found(self, survivors: Sequence[int], beyond: float) -> tuple[Any, tuple[int, ...]]:

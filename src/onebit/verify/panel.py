@@ -16,6 +16,7 @@ from scipy.special import logsumexp
 from onebit.randomness import generator
 from onebit.records import Answer, EpochRecord, Question
 from onebit.verify.audit import Audit
+from onebit.verify.intervals import Order, Sights
 from onebit.verify.recount import BETS, USUAL_EXACT, bet_weights
 from onebit.verify.redraw import UNJUDGED, Contest
 from onebit.verify.settle import Given
@@ -78,6 +79,13 @@ class PanelAudit(Audit):
             if answer is not None:
                 self._z[self._said[:, place] == label, place] = answer is Answer.YES
         return True
+
+    def _sights(self) -> Sights:
+        said, z = self._said[list(self._scene.distinct)], self._z[list(self._scene.distinct)]
+        order = Order(said.shape[0], said if self._is_pool else None, all_count=False)
+        for place in range(self._n_rounds):
+            order.add(said[:, place], z[:, place])
+        return order
 
     def _wanted(self, contenders: Sequence[int], n_drawn: int) -> set[tuple[int, int]]:
         """The (place, output) that an epoch has to ask for."""

@@ -168,7 +168,7 @@ def contest(
 
 
 def _shares_of_pairs(setting: Setting, n_models: int) -> Floats:
-    """Step 18: what of delta a pair with each model may use up, the models in the order of the vote; (n_models,)."""
+    """Step 20: what of delta a pair with each model may use up, the models in the order of the vote; (n_models,)."""
     n_pairs = n_models * (n_models - 1) / 2
     even = np.full(n_models, 1 / max(n_pairs, 1))
     if setting.top is None:
@@ -348,7 +348,7 @@ def _relevance(said: Ints, leader: int, rivals: Ints, needs: Floats, label: int)
 
 
 def _relevance_to_pairs(said: Ints, leader: int, rivals: Ints, needs: Floats, label: int) -> float:
-    """Step 18: the needs of those who say the label, times the needs of those who do not; no matter who leads."""
+    """Step 20: the needs of those who say the label, times the needs of those who do not; no matter who leads."""
     millionths = np.rint(needs * 10**DECIMALS)
     agrees = said[rivals] == label
     return float(millionths[agrees].sum() * millionths[~agrees].sum() / 10.0 ** (2 * DECIMALS))

@@ -11,16 +11,16 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
-from starlette.responses import JSONResponse
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from onebit.web import answers, board, creating, owner_api, owner_links, pages, rater_api
 from onebit.web.access_log import AccessLog, LogFile
-from onebit.web.calls import Operation, endpoint
+from onebit.web.calls import Operation, endpoint, error_response
 from onebit.web.openapi import document
 from onebit.web.shield import Shield
-from onebit.web.site import Site
+from onebit.web.site import NoSuchStudyError, Site
 
 STATIC = Path(__file__).with_name("static")
 OPERATIONS: tuple[Operation, ...] = (
@@ -78,7 +78,10 @@ def _typed(path: str) -> str:
     return path.replace("{study}", "{study:int}").replace("{link}", "{link:int}").replace("{row}", "{row:int}")
 
 
-def _not_found(request: Request, error: Any) -> JSONResponse:
+def _not_found(request: Request, error: Any) -> Response:
     if error.status_code == 405:
         return JSONResponse({"error": f"{request.method} is not for this"}, 405, headers=error.headers)
-    return JSONResponse({"error": "there is nothing here"}, 404)
+    nothing = NoSuchStudyError("there is nothing here")
+    if "text/html" in request.headers.get("accept", "") and not request.url.path.startswith("/api/"):
+        return pages.problem_page(request, nothing)
+    return error_response(nothing)

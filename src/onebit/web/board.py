@@ -43,7 +43,10 @@ def _row(site: Site, entry: Entry) -> StudyRow:
     """A study that is being opened is listed without its progress: that takes seconds, and the list should not wait."""
     room = site.opened(entry.id)
     if room is None:
-        return StudyRow(entry, "opening", "")
+        # Of several servers, each opens what it is asked for.
+        states = {True: "opening", False: "open it to see"}
+        state = "on another server" if site.holder(entry.id) else states[site.address is None]
+        return StudyRow(entry, state, "")
     overview, n = room.overview(), len(room.study.view.answers)
     paused = site.access.is_paused(entry.id) and not overview.is_over and not entry.archived
     answers = f"{n:,} answer{'' if n == 1 else 's'}"

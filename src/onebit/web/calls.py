@@ -22,6 +22,7 @@ from onebit.study.desk import NotYoursError
 from onebit.web.access import Kind, Link, UnknownLinkError
 from onebit.web.access_log import LINK
 from onebit.web.constants import MOST_BODY
+from onebit.web.elsewhere import ElsewhereError, pass_on
 from onebit.web.limits import TooLargeError, TooManyError
 from onebit.web.schema import Schema, check
 from onebit.web.site import NoSuchStudyError, Site
@@ -164,10 +165,7 @@ def endpoint(operation: Operation) -> Callable[[Request], Awaitable[Response]]:
     async def answer(request: Request) -> Response:
         try:
             call = await _call_of(request, operation)
-            if operation.streams:
-                given = await operation.handler(call)
-            else:
-                given = await run_in_threadpool(operation.handler, call)
+            given = await _done(operation, call)
         except OnebitError as error:
             return error_response(error)
         except ClientDisconnect:
@@ -176,6 +174,16 @@ def endpoint(operation: Operation) -> Callable[[Request], Awaitable[Response]]:
         return given if isinstance(given, Response) else JSONResponse(given)
 
     return answer
+
+
+async def _done(operation: Operation, call: Call) -> Any:
+    """What a handler gives, or the server that has the study open."""
+    try:
+        if operation.streams:
+            return await operation.handler(call)
+        return await run_in_threadpool(operation.handler, call)
+    except ElsewhereError as error:
+        return await pass_on(call.request, error, b"" if operation.body is None else json.dumps(call.body).encode())
 
 
 async def _call_of(request: Request, operation: Operation) -> Call:

@@ -82,3 +82,8 @@ LOOK_AT_CONNECTIONS = 1.0
 WORK_BYTES, WORK_SECONDS = 1536 * 1024 * 1024, 90.0
 #: Such tasks at once; the others wait. And how much they give way to raters.
 AT_WORK, NICE = 2, 10
+
+# -- several servers (elsewhere.py)
+
+#: Seconds in which another server must take a connection, and begin its answer.
+CONNECT_SECONDS, REPLY_SECONDS = 3.0, 60.0

@@ -130,7 +130,7 @@ def model(call: Call) -> Response:
 
 def report(call: Call) -> Response:
     room = room_of(call)
-    page = as_html(room.study.report(), study=room.entry.name)
+    page = as_html(room.report(call.site.workroom), study=room.entry.name)
     return HTMLResponse(page, headers={"Content-Security-Policy": POLICY_FOR_FILES})
 
 

@@ -17,7 +17,8 @@ from onebit.report.writing import TEMPLATES, writer
 from onebit.web.access import UnknownLinkError
 from onebit.web.calls import COOKIE, ForbiddenError, identify, status_of
 from onebit.web.constants import LINK_DAYS
-from onebit.web.languages import LANGUAGES, language_for
+from onebit.web.elsewhere import ElsewhereError, pass_on
+from onebit.web.languages import ENGLISH, LANGUAGES, Language, language_for
 from onebit.web.shield import POLICY_FOR_FILES, policy
 from onebit.web.site import NoSuchStudyError, Site
 
@@ -43,16 +44,41 @@ def render(template: str, status: int = 200, **given: Any) -> HTMLResponse:
 Page = Callable[[Request], Response]
 
 
-def page(function: Page) -> Callable[[Request], Awaitable[Response]]:
-    """A page that is made in a thread, and says what went wrong as a page."""
+def page(
+    function: Page, problem: Callable[[Request, OnebitError], Response] | None = None
+) -> Callable[[Request], Awaitable[Response]]:
+    """A page that is made in a thread, and says what went wrong as a page: ``problem``, or what owners are told."""
+    tell = problem or problem_page
 
     async def answer(request: Request) -> Response:
         try:
-            return await run_in_threadpool(function, request)
+            try:
+                return await run_in_threadpool(function, request)
+            except ElsewhereError as error:
+                return await pass_on(request, error)
         except OnebitError as error:
-            return render("problem.html", status_of(error), problem=str(error))
+            return tell(request, error)
 
     return answer
+
+
+def problem_page(request: Request, error: OnebitError) -> Response:
+    """What went wrong, for owners."""
+    words = str(error)
+    told = {"title": "That did not work", "problem": f"{words[0].upper()}{words[1:]}."}
+    return render("problem.html", status_of(error), language=ENGLISH, direction="ltr", **told)
+
+
+def rater_problem(request: Request, error: OnebitError) -> Response:
+    """What went wrong, for a rater, whose link does not say in which language."""
+    status, language = status_of(error), _language(request)
+    key = {401: "bad_link", 403: "bad_link", 404: "bad_link", 429: "too_many"}.get(status, "not_now")
+    told = {"title": language.say(key), "problem": language.say(f"{key}_more")}
+    return render("problem.html", status, language=language.code, direction=language.texts["direction"], **told)
+
+
+def _language(request: Request) -> Language:
+    return language_for(request.headers.get("accept-language", ""), request.query_params.get("language"))
 
 
 def site_of(request: Request) -> Site:
@@ -68,7 +94,7 @@ def rater_page(request: Request) -> Response:
     entry = site.entry(link.study_id)
     # From the store, not from the study: that may take seconds to open, and the page should be there.
     about = entry.about
-    language = language_for(request.headers.get("accept-language", ""), request.query_params.get("language"))
+    language = _language(request)
     response = render(
         "rater.html",
         texts=language.texts,
@@ -130,6 +156,6 @@ async def common_style(request: Request) -> Response:
 ROUTES = [
     Route("/static/common.css", common_style),
     Route("/o/{token}", page(come_in)),
-    Route("/r/{token}", page(rater_page)),
-    Route("/r/{token}/media/{row:int}", page(media)),
+    Route("/r/{token}", page(rater_page, rater_problem)),
+    Route("/r/{token}/media/{row:int}", page(media, rater_problem)),
 ]

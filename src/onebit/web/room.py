@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from onebit.errors import OnebitError
 from onebit.records import Answer, Status
+from onebit.report.record import Price, Report
 from onebit.store.listing import rename
 from onebit.store.store import Entry, Store
 from onebit.study.rehearsal import Rehearsal
@@ -42,7 +44,9 @@ class Room:
         self._closings_when_scarce = 0
         #: The questions that each rater was given last and has not answered.
         self._held: dict[str, set[int]] = {}
-        self._look_lock = threading.Lock()
+        self._look_lock, self._price_lock = threading.Lock(), threading.Lock()
+        #: What other ways would have cost, once somebody asked for it.
+        self._prices: tuple[Price, ...] | None = None
         self._overview: Overview | None = None
         self._seen_closings = -1
         self._look_again_at = 0.0
@@ -132,6 +136,20 @@ class Room:
         self.study.kind.foresee(workroom.do("look_ahead", {"study": self.entry.name}))
         self._seen_closings = -1
         self.is_foreseen = True
+
+    def report(self, workroom: Workroom) -> Report:
+        """The report as it is now; forecasts of other ways are made in a process of their own, once it is over."""
+        report = self.study.report()
+        if not self.study.is_over:
+            return report
+        with self._price_lock:
+            if self._prices is None:
+                self._prices = ()
+                # A study whose forecasts take too long is told without them.
+                with suppress(OnebitError):
+                    told = workroom.do("prices", {"study": self.entry.name})
+                    self._prices = tuple(Price(**price) for price in told)
+        return replace(report, prices=(*self._prices, *report.prices))
 
     def progress(self, state: State, rater: str, language: Language = LANGUAGES[ENGLISH]) -> dict[str, Any]:
         """How far the study is, for a rater: in words, and as numbers."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from onebit.store.store import Store
@@ -9,6 +10,7 @@ from onebit.study import creation
 from onebit.study.constants import PATIENCE
 from onebit.study.foresight import foresee
 from onebit.study.opening import read_whole
+from onebit.study.view import View
 from onebit.tables.long import usual
 from onebit.tables.opening import is_npz, open_source
 from onebit.web.chosen import about_table, file_of, read_choice
@@ -53,6 +55,16 @@ def look_ahead(storage: str, folders: Folders, body: dict[str, Any]) -> Any:
     with Store(storage) as store:
         _, kind = read_whole(store, store.entry(body["study"]))
     return kind.look_ahead(PATIENCE)
+
+
+def prices(storage: str, folders: Folders, body: dict[str, Any]) -> list[dict[str, Any]]:
+    """What other ways to ask would have cost in a study that is over."""
+    with Store(storage) as store:
+        entry = store.entry(body["study"])
+        log, kind = read_whole(store, entry)
+    view = View(entry.created_at)
+    view.take(log.events, log.head, log.written_at)
+    return [asdict(price) for price in kind.forecast_prices(view)]
 
 
 def create(storage: str, folders: Folders, body: dict[str, Any]) -> int:

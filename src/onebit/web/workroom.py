@@ -19,6 +19,7 @@ from typing import Any
 
 from onebit.errors import InvalidInputError, OnebitError, OptionError
 from onebit.web.constants import AT_WORK, NICE, WORK_BYTES, WORK_SECONDS
+from onebit.web.fields import in_fields
 from onebit.web.folders import Folders
 
 #: What every process begins with, so that none waits for it.
@@ -102,7 +103,7 @@ def _work(
         told = {"done": do(storage, folders, body)}
     except OnebitError as error:
         is_input = isinstance(error, InvalidInputError)
-        told = {"error": str(error), "option": getattr(error, "option", None), "is_input": is_input}
+        told = {"error": in_fields(str(error)), "option": getattr(error, "option", None), "is_input": is_input}
     except (MemoryError, RecursionError):
         told = {"ended": True}
     results.send_bytes(json.dumps(told).encode())

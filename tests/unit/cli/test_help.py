@@ -31,6 +31,7 @@ def test_help_is_in_words_and_not_cut_at_80_columns(way: tuple[str, ...]) -> Non
     assert shown.exit_code == 0
     assert "list[str]" not in shown.stdout
     assert "list[float]" not in shown.stdout
+    assert "list[Path]" not in shown.stdout
     assert "…" not in shown.stdout
     assert all(len(line) <= 80 for line in shown.stdout.splitlines())
 

@@ -50,6 +50,7 @@ def test_it_prints_links_that_work_and_stops(tmp_path: Path) -> None:
         ({"public_url": "raters.example.org"}, "like https://"),
         ({"public_url": "https://example.org/below"}, "like https://"),
         ({"host": "203.0.113.1"}, "cannot listen"),
+        ({"inner_url": "http://10.0.0.5:8000"}, "several servers of one PostgreSQL store"),
         ({"tls_key": Path("key.pem")}, "give both"),
         ({"tls_key": Path("no.pem"), "tls_certificate": Path("no.pem")}, "there is no such file"),
     ],
@@ -86,3 +87,12 @@ def test_nobody_but_a_named_proxy_says_where_a_request_comes_from() -> None:
     assert not _config(Starlette(), []).proxy_headers
     trusted = _config(Starlette(), ["192.0.2.7"])
     assert (trusted.proxy_headers, trusted.forwarded_allow_ips) == (True, ["192.0.2.7"])
+
+
+@pytest.mark.parametrize(
+    ("inner_url", "words"),
+    [("10.0.0.5:8000", "must be like"), (f"http://{60 * 'a'}.example:8000", "more than 53 letters")],
+)
+def test_an_inner_url_that_cannot_be_told_to_others(inner_url: str, words: str) -> None:
+    with pytest.raises(InvalidInputError, match=words):
+        serve(storage="postgresql://nowhere/db", port=0, inner_url=inner_url)

@@ -229,3 +229,17 @@ def test_a_study_is_renamed_and_put_away(folder: Path) -> None:
     assert len(told["models"]) == PREDICTIONS.shape[0]
     assert told["models"][0]["accepted"]["low"] <= told["models"][0]["accepted"]["high"]
     assert "not yet" in run("status", "t").stdout
+
+
+def test_before_the_first_answer_nobody_leads(folder: Path) -> None:
+    made = run("create", "s", str(folder / "table.csv"), "--id", "item", "--show", "text", "--gold", "known").output
+    assert "models ('m0', 'm1', " in " ".join(made.split())
+    shown = run("status", "s").stdout
+    assert "certified eps   none yet" in shown
+    assert "leader          none yet" in shown
+    assert "accepted" not in shown
+    assert "1 event," in shown
+    answer(50)
+    shown = run("status", "s").stdout
+    assert "leader          m" in shown
+    assert "accepted" in shown

@@ -165,7 +165,7 @@ def test_cant_tell_and_nothing_to_take_back(votes: tuple[Path, dict[str, str]], 
     figures = json.loads((tmp_path / "votes" / "report.json").read_text())
     assert figures["cant_tell"] == 1
     assert figures["excess"] is None
-    # What others would have cost is told only where it was measured on this table.
+    # What others would have cost is forecast when the run is over.
     assert {price["source"] for price in figures["prices"]} == {"counted on this table"}
 
 

@@ -25,7 +25,7 @@ def random_said(seed: int, shape: tuple[int, int, int]) -> NDArray[np.int32]:
 @given(seeds, st.sampled_from(SHAPES))
 def test_a_vote_is_the_heaviest_label_and_the_lowest_of_equals(seed: int, shape: tuple[int, int, int]) -> None:
     said = random_said(seed, shape)
-    weight: NDArray[np.int64] = np.random.default_rng(seed).integers(1, 4, said.shape[0])
+    weight = np.random.default_rng(seed).integers(1, 4, (said.shape[0],))
     winner = vote(said, weight)
     for column, found in zip(said.T.tolist(), winner.tolist(), strict=True):
         total: Counter[int] = Counter()

@@ -53,8 +53,8 @@ def test_the_worst_of_all_candidates_counts(verdicts: tuple[GateVerdict, ...], o
         (
             "not yet",
             "m0 beside old is not decided yet",
-            "Not shown so far: accepted by raters more often, less often, "
-            "or less often by less than 2 percentage points.",
+            "Not decided: it may be accepted by raters as often or more often, or less often by 2 percentage points or "
+            "more.",
         ),
     ],
 )

@@ -28,7 +28,7 @@ from onebit.log.events import (
 from onebit.records import Answer, EpochRecord, RunStatus, Status
 from onebit.store.store import Store
 from onebit.study.desk import NotYoursError
-from onebit.study.kinds.selection.kind import SelectionStatus
+from onebit.study.kinds.selection.status import SelectionStatus
 from onebit.study.opening import create_study, load_study
 from onebit.study.proof import verify_study
 from onebit.study.quality import RaterQuality, majority_rate, rate, warnings

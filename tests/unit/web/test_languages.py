@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from starlette.requests import Request
 from tests.unit.web.served import bearer, serve
 
+from onebit.store.database import InUseError
 from onebit.web import app
 from onebit.web.languages import ENGLISH, LANGUAGES, language_for
+from onebit.web.limits import TooManyError
+from onebit.web.pages import rater_problem
 
 ENGLISH_TEXTS = LANGUAGES[ENGLISH].texts
 TEMPLATE = Path(app.__file__).with_name("templates") / "rater.html"
@@ -65,6 +69,35 @@ def test_a_browser_is_given_what_it_would_rather_have() -> None:
         ("de", "xx", "de"),
     ):
         assert language_for(accepted, chosen).code == given, accepted
+
+
+@pytest.mark.parametrize("code", sorted(LANGUAGES))
+def test_a_link_that_does_not_work_is_told_in_the_language_of_the_browser(code: str, tmp_path: Path) -> None:
+    served = serve(tmp_path)
+    texts = LANGUAGES[code].texts
+    for way in ("/r/nonsense", f"/r/{served.owner}", f"/r/{served.ann}/media/0"):
+        told = served.client.get(way, headers={"Accept-Language": code})
+        assert told.status_code in (401, 403, 404)
+        assert f'<html lang="{code}" dir="{texts["direction"]}">' in told.text
+        assert texts["bad_link"] in told.text
+        assert texts["bad_link_more"] in told.text
+
+
+def test_what_raters_are_told_of_too_many_requests_and_of_a_store_that_is_away(tmp_path: Path) -> None:
+    request = Request({"type": "http", "headers": [(b"accept-language", b"de")], "query_string": b""})
+    for error, key, status in ((TooManyError("wait"), "too_many", 429), (InUseError("elsewhere"), "not_now", 503)):
+        told = rater_problem(request, error)
+        assert told.status_code == status
+        assert LANGUAGES["de"].texts[key] in bytes(told.body).decode()
+
+
+def test_who_types_a_wrong_address_gets_a_page_and_a_program_gets_json(tmp_path: Path) -> None:
+    served = serve(tmp_path)
+    page = served.client.get("/nothing", headers={"Accept": "text/html,*/*"})
+    assert page.status_code == 404
+    assert "There is nothing here." in page.text
+    assert served.client.get("/nothing").json() == {"error": "there is nothing here"}
+    assert served.client.get("/api/v1/nothing", headers={"Accept": "text/html"}).json()["error"]
 
 
 def test_the_page_and_the_progress_are_in_the_language_of_the_browser(tmp_path: Path) -> None:

@@ -30,6 +30,10 @@ def test_a_study_runs_to_its_certificate(served: Served) -> None:
     assert status["report"]["chosen"] == ["model 7"]
     assert {rater["name"] for rater in status["raters"]} == {"ann", "bob"}
     assert status["report"]["answers"] == sum(rater["n_answers"] for rater in status["raters"])
+    # Other ways are forecast once it is over.
+    report = served.get("studies/1/report", served.owner).text
+    assert "Full labels of random items" in report
+    assert report.count("forecast, likely ") == 2
 
 
 def test_questions_are_handed_out_ahead_and_kept_until_answered(served: Served) -> None:

@@ -1,7 +1,7 @@
 """Where a run stands that says more than which model is the best: which k are (*top*), or all pairs (*tiers*).
 
 Both rest on one relation, "h is shown to be behind g", which only grows, and on what is shown about the pairs that are
-left. The wealth is that of the certificate. docs/certificate.md, step 18.
+left. The wealth is that of the certificate. docs/certificate.md, step 20.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ from onebit.records import Setting
 class PoolVerdicts:
     """What hypotheses say on a pool, ``said`` (N, n), judged by raters who err at most as often as the setting says.
 
-    docs/certificate.md, steps 9, 14 and, for other aims than the best model, 17 and 18.
+    docs/certificate.md, steps 9, 14 and, for other aims than the best model, 17 and 20.
     """
 
     def __init__(self, said: Predictions, setting: Setting) -> None:

@@ -14,6 +14,7 @@ from onebit.research.experiments import (
     planning,
     price,
     realisable,
+    several_labels,
     smoothness,
 )
 from onebit.research.experiments.piece import Experiment
@@ -31,5 +32,6 @@ _MODULES = (
     phase_one,
     planning,
     smoothness,
+    several_labels,
 )
 EXPERIMENTS: dict[str, Experiment] = {module.EXPERIMENT.name: module.EXPERIMENT for module in _MODULES}

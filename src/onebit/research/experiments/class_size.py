@@ -16,6 +16,7 @@ from onebit.research.experiments.simulation import (
     PAPER,
     PAPER_SPIDER,
     rounds_needed,
+    spider_words,
 )
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ def draw(rows: list[Row], figure: Figure) -> None:
             axes.plot(N, predicted, color="#777777", linewidth=1.2, label="predicted")
         axes.set_xscale("log")
         name_axes(axes, "hypotheses N", "rounds" if learner == LEARNERS[0] else "", learner)
-        plain_ticks(axes, N.tolist())
+        plain_ticks(axes, N.tolist()[::2])
         axes.set_ylim(bottom=0)
         axes.legend()
 
@@ -131,10 +132,11 @@ def findings(rows: list[Row]) -> list[str]:
 def made(rows: list[Row]) -> str:
     n_runs = rows[0]["runs"]
     return (
-        f"All simulated in law, {n_runs} runs for each number of rounds tried; rounds of the last phase at which "
+        f"K = {rows[0]['K']}, eps = {rows[0]['eps']:g}. All simulated in law, {n_runs} runs for each number of "
+        "rounds tried; rounds of the last phase at which "
         f"{DELTA:.0%} exceed eps. Bars: one standard error, by redrawing the runs. paper: corrective solver, gamma = "
         f"1/2; M1 = {CONFIRMED_PER_LABEL} K confirmed samples, whose rounds are left out, {N_EXPLORATIONS} mixtures. "
-        "SPIDER: as many steps as these samples last for."
+        f"{spider_words([(CONFIRMED_PER_LABEL * rows[0]['K'], rows[0]['K'])])}."
     )
 
 

@@ -71,6 +71,43 @@ def gap_family(n_labels: int, n_hypotheses: int, eps: float, n_items: int, seed:
     return random_errors(n_labels, np.r_[best, np.full(n_hypotheses - 1, best - 2 * eps)], n_items, seed)
 
 
+@dataclass(frozen=True, eq=False)
+class SeveralRight:
+    """Predictions (N, n) of N models on n items, and the s right labels of each item (n, s)."""
+
+    predictions: Ints
+    right_labels: Ints
+    n_labels: int
+
+    @property
+    def right(self) -> NDArray[np.bool_]:
+        """Who is right where; shape (N, n)."""
+        found: NDArray[np.bool_] = (self.predictions[..., None] == self.right_labels).any(axis=2)
+        return found
+
+    @property
+    def pairs(self) -> Problem:
+        """Each right label of an item as an item of its own, of n s: a confirmed uniform guess is one of these."""
+        n_right = self.right_labels.shape[1]
+        return Problem(np.repeat(self.predictions, n_right, axis=1), self.right_labels.ravel(), self.n_labels)
+
+
+def several_right(
+    n_labels: int, n_hypotheses: int, n_right: int, eps: float, n_items: int, seed: int = 0, best: float = 0.6
+) -> SeveralRight:
+    """``gap_family`` with ``n_right`` right labels for each item; who is right gives any of them alike."""
+    one = gap_family(n_labels, n_hypotheses, eps, n_items, seed, best)
+    rng = np.random.default_rng([seed, n_right])
+    # The right labels come first in an order of the labels that is drawn for each item.
+    order = rng.permuted(np.tile(np.arange(n_labels), (n_items, 1)), axis=1)
+    place = np.where(
+        one.right,
+        rng.integers(0, n_right, one.right.shape),
+        rng.integers(n_right, n_labels, one.right.shape),
+    )
+    return SeveralRight(order[np.arange(n_items), place], order[:, :n_right], n_labels)
+
+
 def real_table(name: str, n_items: int | None = None) -> Problem | None:
     """The table ``name``.npz of the folder ONEBIT_DATA, or None if it is not there; the first ``n_items`` of its items.
 

@@ -23,11 +23,10 @@ from onebit.explore.hedge import hedge_draws
 from onebit.explore.potential import W_gamma
 from onebit.hypotheses.finite import PredictionTable
 from onebit.kernels.bits import PackedTable
-from onebit.learners.certified import CertifiedLearner
-from onebit.learners.contract import run
 from onebit.learners.items import Stream
 from onebit.learners.paper.sequel_sizes import hedge_rate
 from onebit.raters import CallableRater
+from onebit.research.experiments.certified_runs import until_certified
 from onebit.research.experiments.pictures import BARS, THEORY, log_axes, look, plain_ticks
 from onebit.research.experiments.piece import Experiment, Piece, Row, column, seed_of, slope, where
 from onebit.research.experiments.simulation import (
@@ -39,6 +38,7 @@ from onebit.research.experiments.simulation import (
     explored,
     quantile_needed,
     rounds_needed,
+    spider_steps,
 )
 
 if TYPE_CHECKING:
@@ -60,32 +60,35 @@ LEARNERS = {
     "needle": ("uniform", "sequel", PAPER, CERTIFIED),
     "several": ("full labels", "uniform", "sequel", PAPER, PAPER_SPIDER, CERTIFIED),
 }
-#: Runs of the certified learner, the largest K of the needle at which it is run, since the class has K^2 hypotheses
-#: there, and the largest s, since it needs the more rounds the more labels are right.
-N_CERTIFIED, MOST_CERTIFIED_K, MOST_CERTIFIED_S = 6, 8, 2
+#: Runs of the certified learner, twice as many in full mode.
+N_CERTIFIED = 6
+#: Up to which K, K / eps and s it is run, in quick and in full mode: on the needle there are K^2 hypotheses, and it
+#: needs the more rounds the larger these are.
+MOST_CERTIFIED = {False: (16, 400, 2), True: (16, 800, 8)}
 
 
 def pieces(full: bool) -> list[Piece]:
-    labels = (8, 32, 128, 512) if full else (8, 32, 128)
+    labels = (4, 8, 16, 32, 128, 512) if full else (4, 8, 16, 32, 128)
+    most_K, most_ratio, most_s = MOST_CERTIFIED[full]
     needle = [
-        {"problem": "needle", "learner": name, "K": K, "eps": eps, "runs": _runs(name)}
+        {"problem": "needle", "learner": name, "K": K, "eps": eps, "runs": _runs(name, full)}
         for K in labels
         for eps in (0.1, 0.02)
         for name in LEARNERS["needle"]
-        if name != CERTIFIED or K <= MOST_CERTIFIED_K
+        if name != CERTIFIED or (most_K >= K and K / eps <= most_ratio)
     ]
     at_eps = [(s, SEVERAL_EPS) for s in (1, 2, 4, 8, 16)]
     at_s = [(SEVERAL_S, eps) for eps in ((0.1, 0.05, 0.0125) if full else (0.1, 0.05))]
     return needle + [
-        {"problem": "several", "learner": name, "K": SEVERAL_K, "s": s, "eps": eps, "runs": _runs(name)}
+        {"problem": "several", "learner": name, "K": SEVERAL_K, "s": s, "eps": eps, "runs": _runs(name, full)}
         for s, eps in at_eps + at_s
         for name in LEARNERS["several"]
-        if name != CERTIFIED or s <= MOST_CERTIFIED_S
+        if name != CERTIFIED or s <= most_s
     ]
 
 
-def _runs(learner: str) -> int:
-    return N_CERTIFIED if learner == CERTIFIED else N_RUNS
+def _runs(learner: str, full: bool) -> int:
+    return (2 if full else 1) * N_CERTIFIED if learner == CERTIFIED else N_RUNS
 
 
 def measure(piece: Piece) -> Row:
@@ -125,19 +128,23 @@ def _certified(piece: Piece, rng: np.random.Generator) -> Row:
     would be wrong.
     """
     is_needle, K = piece["problem"] == "needle", piece["K"]
-    eps, delta = (piece["eps"] / 2 if is_needle else piece["eps"]), DELTA[piece["problem"]]
     labels = np.arange(K)
     # All functions of the two contexts, or of the one there is; label 0 is the best at the first.
     table = np.stack([np.repeat(labels, K), np.tile(labels, K)], axis=1) if is_needle else labels[:, None]
-    rounds, n_wrong = [], 0
-    for _ in range(piece["runs"]):
-        seen, answer = _needle_world(piece, rng) if is_needle else _several_world(piece, rng)
-        hypotheses = PredictionTable(table, K)
-        learner = CertifiedLearner(hypotheses, Stream(seen), eps=eps, delta=delta, seed=int(rng.integers(2**31)))
-        result = run(learner, answer, at_a_time=4096)
-        rounds.append(result.n_answers)
-        n_wrong += int(table[result.chosen, 0]) != 0
-    return quantile_needed(np.array(rounds), 1 - delta).row() | {"wrong": n_wrong}
+
+    def world() -> tuple[Stream, CallableRater]:
+        contexts, rater = _needle_world(piece, rng) if is_needle else _several_world(piece, rng)
+        return Stream(contexts), rater
+
+    return until_certified(
+        PredictionTable(table, K),
+        world,
+        lambda chosen: bool(table[chosen, 0] != 0),
+        eps=piece["eps"] / 2 if is_needle else piece["eps"],
+        delta=DELTA[piece["problem"]],
+        n_runs=piece["runs"],
+        rng=rng,
+    )
 
 
 class _Endless:
@@ -303,9 +310,10 @@ def findings(rows: list[Row]) -> list[str]:
         f"the paper's learner waits for M1 = {CONFIRMED_PER_LABEL} K yeses, and so for order K^2 / eps.",
         f"Several right, exponent of 1 / eps at s = {SEVERAL_S}: "
         + ", ".join(
-            f"{name} {-slope(column(at_s, 'eps'), column(at_s, name)):.2f}"
+            f"{name} {-slope(column(mine, 'eps'), column(mine, name)):.2f}"
             for name in LEARNERS["several"]
-            if all(name in row for row in at_s)
+            for mine in [[row for row in at_s if name in row]]
+            if len(mine) > 1
         )
         + f" (the lower bound has 2). At eps = {SEVERAL_EPS:g} the sequel over uniform guesses is "
         + ", ".join(f"{row['sequel'] / row['uniform']:.2f} at s = {row['s']}" for row in at_eps)
@@ -336,9 +344,16 @@ def _of_the_certified(rows: list[Row]) -> str:
     words = " and ".join(
         f"{each.min():.2g} to {each.max():.2g} times on {name}" for name, each in times.items() if each.size
     )
+    few = where(table, problem="several", eps=SEVERAL_EPS)
+    grows = (
+        f"At eps = {SEVERAL_EPS:g} its rounds grow as s to the power "
+        f"{slope(column(few, 's'), column(few, CERTIFIED)):.2f} up to s = {few[-1]['s']}. "
+        if len(few) > 1
+        else ""
+    )
     return (
         "The certified learner is not told how many rounds are enough, and must rule out everybody else; for that it "
-        f"asks {words} what uniform guesses need, who are stopped where they are right often enough. "
+        f"asks {words} what uniform guesses need, who are stopped where they are right often enough. {grows}"
         f"{sum(row['wrong'] for row in mine)} of its {sum(row['runs'] for row in mine)} certificates were wrong."
     )
 
@@ -351,15 +366,19 @@ def _plane(x: Floats, z: Floats, y: Floats) -> tuple[float, float]:
 
 
 def made(rows: list[Row]) -> str:
+    certified = where(rows, learner=CERTIFIED)
+    most = {name: max((row[name] for row in certified if name in row), default=0) for name in ("runs", "s")}
+    last = max((row["K"] for row in where(certified, problem="needle")), default=0)
     return (
         f"All but certified drawn in law, {N_RUNS} runs for each number of rounds, success with probability 3/4 on the "
         f"needle and {1 - DELTA['several']:g} else. Bars: one standard error, by redrawing the runs. "
         "sequel: Algorithm 2, gamma = 1/2, "
         f"{HEDGE_SHARE['needle']:.0%} of the rounds in phase I on the needle, {HEDGE_SHARE['several']:.0%} else. "
-        "paper: corrective solver or SPIDER (as many steps as the samples last for; on the needle any solver gives "
+        f"paper: corrective solver or SPIDER (T = {spider_steps(CONFIRMED_PER_LABEL * SEVERAL_K, SEVERAL_K)} steps, as "
+        "many as the samples last for; on the needle any solver gives "
         f"the same), M1 = {CONFIRMED_PER_LABEL} K confirmed samples, all rounds counted; its theorem is for one right "
-        f"label. certified: {N_CERTIFIED} runs as it is, on a stream, up to its own certificate; on the needle up to "
-        f"K = {MOST_CERTIFIED_K}, else up to s = {MOST_CERTIFIED_S}."
+        f"label. certified: {most['runs']} runs as it is, on a stream, up to its own certificate; on the needle up to "
+        f"K = {last}, since there are K^2 hypotheses, else up to s = {most['s']}."
     )
 
 

@@ -123,8 +123,10 @@ def findings(rows: list[Row]) -> list[str]:
 
 def made(rows: list[Row]) -> str:
     return (
-        "No learner and no answers: the points are drawn once for each s, every pattern is listed where s is small, "
-        "and the largest distance of 300 random members of the class to the cover, exact."
+        f"No learner and no answers; K = {K}. The points are drawn once for each s, so there are no bars. Every "
+        f"pattern is listed up to s = {max(row['s'] for row in rows if row['listed'])}. Distance: the largest of "
+        f"{N_MEMBERS} random members of the class from who stands for them, each the share of "
+        f"{N_POPULATION:,} other points on which the two differ. Eq. (6) holds except with probability {FAILURE:g}."
     )
 
 

@@ -22,7 +22,7 @@ from onebit.research.experiments.families import Problem, gap_family
 from onebit.research.experiments.pictures import BARS, THEORY, log_axes, look, plain_ticks
 from onebit.research.experiments.piece import Experiment, Piece, Row, column, seed_of, slope, where
 from onebit.research.experiments.rival_runs import BLOCK, REPORT, TUNING, Setting, in_words
-from onebit.research.experiments.simulation import N_EXPLORATIONS, PAPER, PAPER_SPIDER, paper
+from onebit.research.experiments.simulation import N_EXPLORATIONS, PAPER, PAPER_SPIDER, paper, spider_words
 from onebit.research.rivals.exp4 import Exp4Learner, exp4_gamma, exp4_rates_for_a_draw
 
 if TYPE_CHECKING:
@@ -158,7 +158,8 @@ def draw(rows: list[Row], figure: Figure) -> None:
         axes.set_yscale("symlog", linthresh=LINEAR_BELOW)
         axes.set_ylim(-LINEAR_BELOW / 10, 1)
         plain_ticks(axes, K.tolist())
-    measured[0].legend(fontsize=9)
+    # Between the draws and the choices there is room.
+    measured[0].legend(fontsize=9, loc="lower left", bbox_to_anchor=(0, 0.05))
     sizes = [2**i for i in range(1, 11)]
     for name, how in (("EXP4", look("EXP4")), ("EXP4, half uniform", half), ("paper, phase 2", look("paper"))):
         right.plot(sizes, [asked(n)[name] for n in sizes], **(how | {"label": name}))
@@ -224,12 +225,14 @@ def _conversions(table: list[Row]) -> str:
 
 def made(rows: list[Row]) -> str:
     n_runs = where(rows, learner=PUBLISHED)[0]["runs"]
+    sizes = {(CONFIRMED_PER_LABEL * row["K"], row["K"]) for row in rows}
     return (
         f"{rows[0]['N']} models, {rows[0]['items']} items. Bars: one standard error; a point at 0 without one: every "
         f"run chose the best. EXP4 runs as it is, {n_runs} runs each, learning after every {BLOCK} rounds; a draw: "
         "excess in expectation over the draw from its average weights; the heaviest: of these. paper: simulated in "
         f"law, corrective solver or SPIDER, gamma = 1/2, means of {N_RUNS} runs over {N_EXPLORATIONS} mixtures, M1 = "
-        f"{CONFIRMED_PER_LABEL} K confirmed samples, all rounds counted. The axis is linear below {LINEAR_BELOW:g}."
+        f"{CONFIRMED_PER_LABEL} K confirmed samples, all rounds counted. {spider_words(sizes)}. The axis is "
+        f"linear below {LINEAR_BELOW:g}."
     )
 
 

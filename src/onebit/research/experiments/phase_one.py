@@ -15,7 +15,7 @@ from onebit.learners.paper.sequel_sizes import hedge_rate
 from onebit.research.experiments.families import Problem, real_table, specialists, spread
 from onebit.research.experiments.pictures import log_axes, look, plain_ticks
 from onebit.research.experiments.piece import Experiment, Piece, Row, column, seed_of, where
-from onebit.research.experiments.simulation import GAMMA, PAPER, PAPER_SPIDER, explored
+from onebit.research.experiments.simulation import GAMMA, PAPER, PAPER_SPIDER, explored, spider_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,7 +60,7 @@ def measure(piece: Piece) -> Row:
         items = rng.integers(0, n_items, yes.size)
         for name in LEARNERS:
             if name == "sequel":
-                mixture = _hedge(problem, items, yes, n_rounds, rng)
+                mixture = hedge_mixture(problem, items, yes, n_rounds, rng)
             else:
                 mixture = explored(name, hypotheses, items, problem.truth[items], rng)
             W = mixture.probabilities @ right[list(mixture.hypotheses)]
@@ -68,7 +68,9 @@ def measure(piece: Piece) -> Row:
     return {"K": K, "N": problem.predictions.shape[0], "variance": found, "uniform": K * float(problem.accuracy.max())}
 
 
-def _hedge(problem: Problem, items: np.ndarray, rounds: np.ndarray, n_rounds: int, rng: np.random.Generator) -> Mixture:
+def hedge_mixture(
+    problem: Problem, items: np.ndarray, rounds: np.ndarray, n_rounds: int, rng: np.random.Generator
+) -> Mixture:
     """Phase I of the sequel's Algorithm 2, from the yeses at ``items`` in ``rounds``."""
     N = problem.predictions.shape[0]
     table = PackedTable(N)
@@ -157,11 +159,11 @@ def findings(rows: list[Row]) -> list[str]:
 
 
 def made(rows: list[Row]) -> str:
+    sizes = {(row["confirmed"], row["K"]) for row in rows}
     return (
         f"Means of {rows[0]['seeds']} runs on the same yeses for all three; bars: one standard error. Yeses are drawn "
         "in law, K rounds for each; the variance is that of the whole table, exact. paper: corrective solver to a gap "
-        "of 1e-4; SPIDER with as many steps as the yeses last for; sequel: T = K times the yeses. gamma = 1/2; the "
-        "line is at 3."
+        f"of 1e-4; {spider_words(sizes)}; sequel: T = K times the yeses. gamma = 1/2; the line is at 3."
     )
 
 

@@ -19,6 +19,7 @@ from onebit.research.experiments.simulation import (
     paper,
     ratio_with_error,
     rounds_needed,
+    spider_words,
     uniform_guesses,
 )
 
@@ -144,7 +145,8 @@ def draw(rows: list[Row], figure: Figure) -> None:
         K = mine[0]["K"]
         axes.axhline(K, color="#777777", linewidth=0.8)
         axes.text(eps.max(), K * 1.15, f"K = {K}", fontsize="small", color="#555555")
-        title = "family with gap 2 eps" if name == "gap" else name
+        n_models = where(rows, problem=name)[0]["N"]
+        title = f"{'family with gap 2 eps' if name == 'gap' else name}, {n_models} models"
         log_axes(axes, "eps", "rounds / rounds of full labels" if axes.get_subplotspec().is_first_col() else "", title)
         plain_ticks(axes, eps.tolist())
         axes.invert_xaxis()
@@ -182,12 +184,13 @@ def findings(rows: list[Row]) -> list[str]:
 
 
 def made(rows: list[Row]) -> str:
-    n_runs = rows[0]["runs"]
+    n_runs, sizes = rows[0]["runs"], {(CONFIRMED_PER_LABEL * row["K"], row["K"]) for row in rows}
+    cut = ", ".join(sorted({f"{row['problem']} its first {row['items']:,} items" for row in rows if row.get("items")}))
     return (
         f"All simulated in law, {n_runs} runs for each number of rounds tried; rounds at which {DELTA:.0%} of them "
         f"exceed eps. Bars: one standard error, by redrawing the runs. paper: corrective solver, gamma = 1/2; M1 = "
-        f"{CONFIRMED_PER_LABEL} K confirmed samples, {N_EXPLORATIONS} mixtures. SPIDER: as many steps as these samples "
-        "last for."
+        f"{CONFIRMED_PER_LABEL} K confirmed samples, {N_EXPLORATIONS} mixtures. {spider_words(sizes)}. "
+        f"Family: {GAP_N} models, {GAP_ITEMS:,} items; real tables whole{f' but of {cut}' if cut else ''}."
     )
 
 

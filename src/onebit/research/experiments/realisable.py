@@ -19,6 +19,7 @@ from onebit.research.experiments.simulation import (
     quantile_needed,
     ratio_with_error,
     rounds_needed,
+    spider_words,
 )
 
 if TYPE_CHECKING:
@@ -165,13 +166,13 @@ def findings(rows: list[Row]) -> list[str]:
 
 
 def made(rows: list[Row]) -> str:
-    n_runs = rows[0]["runs"]
+    n_runs, sizes = rows[0]["runs"], {(CONFIRMED_PER_LABEL * max(row["K"], N_POINTS), row["K"]) for row in rows}
     return (
         f"All simulated in law, {n_runs} runs for each number of rounds tried; rounds at which {DELTA:.0%} of them "
         "have a wrong label somewhere. Bars: one standard error, by redrawing the runs. All functions of "
         f"{N_POINTS} points; in the agnostic case the label of a point is drawn anew each time. paper: corrective "
         f"solver, gamma = 1/2; M1 = {CONFIRMED_PER_LABEL} max(K, {N_POINTS}) confirmed samples, {N_EXPLORATIONS} "
-        "mixtures. SPIDER: as many steps as these samples last for."
+        f"mixtures. {spider_words(sizes)}."
     )
 
 

@@ -78,18 +78,28 @@ means for Banditron the gamma of the bound in `banditron.py`.
 
 def report(results: Path) -> str:
     """The page, from the JSON files in ``results``; experiments without one are left out and named."""
-    parts = [HEAD, grids()]
+    parts: list[str] = []
     missing = []
+    modes: dict[str, list[str]] = {"full": [], "quick": []}
     for experiment in EXPERIMENTS.values():
         path = results / f"{experiment.name}.json"
         try:
-            parts.append(section(experiment, json.loads(path.read_text()), results.name))
+            content = json.loads(path.read_text())
+            parts.append(section(experiment, content, results.name))
+            modes[content["mode"]].append(experiment.title.split()[0])
         except (FileNotFoundError, KeyError):
             # A KeyError: what was kept is of an older version, whose rows had other figures.
             missing.append(experiment.name)
+    parts = [HEAD, _modes(modes), grids(), *parts]
     if missing:
         parts.append(f"Not run yet, or by an older version only: {', '.join(missing)}.\n")
     return "\n".join([*parts, TAIL])
+
+
+def _modes(modes: dict[str, list[str]]) -> str:
+    """Which experiments were run at which size."""
+    words = [f"in {mode} mode {', '.join(letters)}" for mode, letters in modes.items() if letters]
+    return f"Run {'; '.join(words)}. Full mode (`--full`) has more runs, larger K, N or tables, or smaller eps.\n"
 
 
 def grids() -> str:

@@ -9,7 +9,7 @@ this against the learners themselves.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,6 +88,13 @@ def spider_steps(n_confirmed: int, n_labels: int) -> int:
     while total_batches(n_steps + 1, n_labels, GAMMA) <= n_confirmed:
         n_steps += 1
     return n_steps
+
+
+def spider_words(sizes: Iterable[tuple[int, int]]) -> str:
+    """How many steps SPIDER makes for these (M1, K), and why, in words."""
+    steps = sorted({spider_steps(n_confirmed, n_labels) for n_confirmed, n_labels in sizes})
+    between = f"{steps[0]} to {steps[-1]}" if len(steps) > 1 else f"{steps[0]}"
+    return f"SPIDER: T = {between} steps, as many as these samples last for"
 
 
 def paper(problem: Problem, rng: np.random.Generator, n_confirmed: int | None = None, name: str = PAPER) -> Simulated:

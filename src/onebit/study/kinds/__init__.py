@@ -1,4 +1,4 @@
-"""Kinds of studies: everything that differs between selecting a model and training one.
+"""Kinds of studies: everything that differs between selecting a model, training one and watching a choice.
 
 A further kind is a package here and a line in ``KINDS``. Its module ``kind`` has ``open_it``, which gives a
 :class:`~onebit.study.kinds.kind.Kind`; its module ``making`` has ``read``, ``prepare`` and ``needed``. Two
@@ -19,7 +19,11 @@ from onebit.study.kinds.kind import Kind
 __all__ = ["KINDS", "Kind", "making", "open_kind"]
 
 #: The package of each kind.
-KINDS = {"selection": "onebit.study.kinds.selection", "training": "onebit.study.kinds.training"}
+KINDS = {
+    "selection": "onebit.study.kinds.selection",
+    "training": "onebit.study.kinds.training",
+    "watch": "onebit.study.kinds.watch",
+}
 
 
 def open_kind(store: Store, entry: Entry, log: Sequence[Event], created: Created, about: About) -> Kind:

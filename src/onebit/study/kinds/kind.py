@@ -19,8 +19,8 @@ from onebit.learners.contract import Learner
 from onebit.log.chain import Head
 from onebit.log.events import Created, Event
 from onebit.raters import Rater, SimulatedRater
-from onebit.records import RunStatus
-from onebit.report.record import Entry, Report
+from onebit.records import Answer, Question, RunStatus
+from onebit.report.record import Entry, Price, Report
 from onebit.study.about import About
 from onebit.study.items import Items
 from onebit.study.quality import RaterQuality
@@ -134,6 +134,10 @@ class Kind(ABC):
         """The table's row (counted from 0) of the learner's item."""
         return item
 
+    def recalled(self, question: Question) -> Answer | None:
+        """What was answered to the same question before, in a study that this one goes on from; None if nothing was."""
+        return None
+
     @abstractmethod
     def plausible_labels(self, row: int) -> list[int]:
         """The labels that a rater might be asked about at a row."""
@@ -195,6 +199,13 @@ class Kind(ABC):
     def report(self, result: Any, view: View, items: Items) -> Report:
         """The report; InvalidInputError if this kind has none."""
         raise InvalidInputError("only the selection of a model has a report; see the status of this study instead")
+
+    def forecast_prices(self, view: View, progress: Callable[[int, int], None] | None = None) -> tuple[Price, ...]:
+        """What other ways to ask would have cost, once the study is over; empty where that cannot be forecast.
+
+        It takes as long as the study itself computed, a few times over.
+        """
+        return ()
 
     def classifier(self, result: Any) -> YesNoClassifier:
         """The classifier as it is now; InvalidInputError if this kind trains none."""

@@ -7,13 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import numpy as np
+
 from onebit.errors import OnebitError, shown
 from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.contract import Learner, Result
 from onebit.log.events import Event, Finished
 from onebit.log.fold import Course
 from onebit.log.recorder import replay
-from onebit.study.constants import CLOSE, TOLD_TO
+from onebit.study.constants import CLOSE, TOLD_INTERVAL, TOLD_TO
 from onebit.study.kinds.selection.selectors import Selected
 from onebit.verify.audit import Verdict
 from onebit.verify.certificate import verify as verify_certificate
@@ -62,6 +64,8 @@ def prove_selection(
         selection.judge,
     )
     problems = [*verdict.problems, *(_disagreements(verdict, result) if verdict.ok else ())]
+    if not problems:
+        problems = interval_faults(verdict, result)
     return Replayed(problems, course, result, verdict)
 
 
@@ -98,6 +102,31 @@ def _disagreements(verdict: Verdict, result: CertifiedResult) -> list[str]:
     eps = result.achieved_eps
     if eps is None or not eps >= verdict.certified_eps - TOLD_TO:
         problems.append(f"the learner says that the certified eps is {eps}; recomputed it is {verdict.certified_eps}")
+    return problems
+
+
+def interval_faults(verdict: Verdict, result: CertifiedResult) -> list[str]:
+    """Where the intervals of models that the learner tells are not those recomputed; one sentence for each end."""
+    if verdict.accepted is None or result.measure is None or result.achieved_eps is None:
+        return []
+    told, found = result.measure(), verdict.accepted()
+    # Nobody is ahead by more than the certificate says.
+    most = result.achieved_eps
+    pairs = {
+        "accepted, share": (told.shares, found.shares, 1.0),
+        "accepted, difference to the chosen one": (told.ahead, found.ahead, most),
+    }
+    problems = []
+    for what, (one, other, bound) in pairs.items():
+        for name, part in (("low", "low end"), ("high", "high end"), ("estimate", "estimate")):
+            mine, recomputed = getattr(one, name), np.minimum(getattr(other, name), bound)
+            differs = ~np.isclose(mine, recomputed, rtol=0.0, atol=TOLD_INTERVAL, equal_nan=True)
+            if differs.any():
+                model = int(np.flatnonzero(differs)[0])
+                problems.append(
+                    f"the learner says of model {model} ({what}) that the {part} is {mine[model]}; recomputed it "
+                    f"is {recomputed[model]}"
+                )
     return problems
 
 

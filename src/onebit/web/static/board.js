@@ -1,33 +1,11 @@
 // The dashboard: renews itself when something happened, and does what its buttons say.
 
+import { attempt, element, send, showLink } from "./calls.js";
+
 const { study } = document.body.dataset;
 const api = `/api/v1/studies/${study}`;
-const element = (id) => document.getElementById(id);
 const live = element("live");
 let paused = document.body.dataset.paused === "yes";
-
-async function send(method, path, body) {
-  const response = await fetch(path, {
-    method,
-    headers: body ? { "Content-Type": "application/json" } : {},
-    body: body && JSON.stringify(body),
-  });
-  const told = await response.json();
-  if (!response.ok) throw new Error(told.error);
-  return told;
-}
-
-// Do something, and say so if it cannot be done.
-async function attempt(action) {
-  const problem = element("problem");
-  problem.hidden = true;
-  try {
-    await action();
-  } catch (error) {
-    problem.textContent = error.message;
-    problem.hidden = false;
-  }
-}
 
 let renewing = null;
 let again = false;
@@ -68,8 +46,7 @@ element("new-link").addEventListener("submit", (event) => {
   event.preventDefault();
   attempt(async () => {
     const { url } = await send("POST", `${api}/links`, { rater: element("rater").value });
-    element("made-url").textContent = url;
-    element("made").hidden = false;
+    showLink(url);
     event.target.reset();
     await renew();
   });

@@ -1,6 +1,7 @@
 // Making a study: the table, its columns, the aim, the plan.
 
-const element = (id) => document.getElementById(id);
+import { element } from "./calls.js";
+
 const api = "/api/v1";
 const more = element("more");
 let source = null;

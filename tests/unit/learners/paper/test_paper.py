@@ -284,6 +284,26 @@ def test_every_iteration_of_phase_1_can_be_observed(plan: Plan, solver: Solver, 
         assert steps == list(range(1, 13))
 
 
+@pytest.mark.parametrize("solver", [None, "corrective", "frank-wolfe"])
+def test_the_solver_that_is_named_runs_to_its_gap(solver: Solver | None) -> None:
+    """Its records are those of the solver itself on the same sample; without a name and n_steps, the corrective one."""
+    sample: list[tuple[Any, Any]] = []
+
+    def keep(hypotheses: HypothesisClass, x: Any, y: Any, gamma: float) -> Mixture:
+        sample.append((x, y))
+        return Mixture.point(0)
+
+    run(PaperLearner(CLASS, POOL, Plan(40, 50), solver=keep, seed=3), rater)
+    seen: list[Iteration] = []
+    run(PaperLearner(CLASS, POOL, Plan(40, 50), solver=solver, observe=seen.append, seed=3), rater)
+    alone: list[Iteration] = []
+    if solver == "frank-wolfe":
+        frank_wolfe(CLASS, *sample[0], 0.5, 1e-2, observe=alone.append)
+    else:
+        solve_paper_potential(CLASS, *sample[0], 0.5, 1e-4, observe=alone.append)
+    assert seen == alone
+
+
 def test_the_records_of_the_iterations_are_what_the_mixtures_have() -> None:
     """Of two hypotheses that are right on one sample each, the plain method starts at the first, with all its mass.
 

@@ -39,6 +39,12 @@ def test_the_intervals_have_the_range_of_a_round(learner: Learner[ErmResult], la
     assert intervals.lower.tolist() == [0, 0, 0]
 
 
+def test_the_promise_names_the_probability_with_which_the_intervals_hold() -> None:
+    learner = UniformLearner(CLASS, Pool(np.arange(3)), N_ROUNDS, delta=0.25, seed=0)
+    assert "with probability at least 0.75" in learner.result.promise
+    assert "all 3 hypotheses" in learner.result.promise
+
+
 def test_a_yes_to_a_uniform_guess_counts_K_times() -> None:
     result = run(UniformLearner(CLASS, Pool(np.arange(3)), N_ROUNDS, seed=1), lambda question: Answer.YES)
     assert result.intervals is not None

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 from scipy.optimize import brentq
+from scipy.stats import binom
 from scipy.stats import gamma as gamma_law
 
 from onebit.explore.potential import potential
@@ -31,9 +32,10 @@ from onebit.research.experiments import (
     planning,
     price,
     realisable,
+    several_labels,
     smoothness,
 )
-from onebit.research.experiments.families import spread
+from onebit.research.experiments.families import several_right, spread
 from onebit.research.experiments.piece import Piece, Row, column, slope, where
 from onebit.research.experiments.rival_runs import REPORT
 
@@ -304,6 +306,88 @@ def test_the_gain_of_the_sequel_ends_where_many_labels_are_right(monkeypatch: py
     assert lower_bound.predicted_ratio(K, 16) > 1
     exponent = math.log(needed["uniform", 4, eps] / needed["uniform", 4, 2 * eps]) / math.log(2)
     assert exponent == pytest.approx(2, abs=error / math.log(2) + 0.15)
+
+
+def test_the_certified_learner_needs_K_log_K_over_eps_on_the_needle() -> None:
+    """It must rule out K^2 - 1 rivals, each with a share of delta: order (K / eps) log(K^2 / delta) rounds.
+
+    A certificate that three runs in four have is out of reach before the label was found: who never repeats a label has
+    found it after v visits of the context with probability v / K, so nobody needs fewer than 3/4 K / eps rounds. A
+    factor of two, for what is learned on the way, bends the exponent of K by ln(2) / ln(4) = 1/2 and that of 1 / eps by
+    as much. Of several right labels, order 1 / eps^2 + K / eps rounds: the exponent of 1 / eps is between 1 and 2, with
+    the same room. A certificate is wrong with probability delta at most.
+    """
+    delta, n_runs = lower_bound.DELTA["needle"], 12
+    certified = {"learner": lower_bound.CERTIFIED, "runs": n_runs}
+    at = [(4, 0.2), (16, 0.2), (4, 0.05)]
+    needle = [lower_bound.measure({"problem": "needle", "K": K, "eps": eps, **certified}) for K, eps in at]
+    scale = [math.log(K**2 / delta) * K / eps for K, eps in at]
+    several = [
+        lower_bound.measure({"problem": "several", "K": 32, "s": 1, "eps": eps, **certified}) for eps in (0.2, 0.05)
+    ]
+    for (K, eps), row in zip(at, needle, strict=True):
+        assert row["rounds"] >= 0.75 * K / eps
+
+    def room(one: Row, other: Row) -> float:
+        return 0.5 + 4 * math.hypot(*(row["error"] / row["rounds"] for row in (one, other))) / math.log(4)
+
+    def exponent(one: Row, other: Row, scales: float = 4.0) -> float:
+        return math.log(other["rounds"] / one["rounds"]) / math.log(scales)
+
+    few, many, small_eps = needle
+    # Rounds are held against K log(K^2 / delta) / eps, so 1 is expected of both.
+    assert exponent(few, many, scale[1] / scale[0]) == pytest.approx(1, abs=room(few, many))
+    assert exponent(few, small_eps, scale[2] / scale[0]) == pytest.approx(1, abs=room(few, small_eps))
+    assert 1 - room(*several) <= exponent(*several) <= 2 + room(*several)
+    assert sum(row["wrong"] for row in needle) <= binom.ppf(0.999, 3 * n_runs, delta)
+    assert sum(row["wrong"] for row in several) <= binom.ppf(0.999, 2 * n_runs, lower_bound.DELTA["several"])
+
+
+def test_the_gain_ends_where_about_half_of_the_labels_are_right(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Variances, which are exact, and the rounds of uniform guesses, against what the module predicts.
+
+    Uniform guesses have a variance of K times the best accuracy, whatever s is. The paper's is at most s / (1 - gamma)
+    where the potential is minimal, by its first-order condition; half as much again is allowed for the sample, as
+    Theorem 1 allows 3 for 2. Beside uniform guesses it is as predicted up to a factor of 1.5, for shares that are not
+    even. The difference of two models has (p + p' - 2 p p' / s) K times the second moment under uniform guesses, so
+    they need as many times the rounds of full labels; a tenth is allowed for rivals that are not independent.
+    """
+    monkeypatch.setattr(several_labels, "N_MIXTURES", 3)
+    n_runs, K, eps = 400, 16, 0.05
+    common = {"K": K, "N": 20, "items": 400, "eps": eps}
+    pieces = [
+        {"learner": name, "s": s, **common, "runs": 2 if name == several_labels.CERTIFIED else n_runs}
+        for s in (1, 4, 15)
+        for name in several_labels.LEARNERS
+        if name != several_labels.CERTIFIED or s == 1
+    ]
+    rows = rows_of(several_labels, pieces)
+    best, other = several_labels.BEST, several_labels.BEST - 2 * eps
+    for row in several_labels.summary(rows):
+        s = row["s"]
+        assert row["variance, uniform"] == pytest.approx(K * best)
+        assert row["variance, paper"] <= 3 * s
+        for name in ("paper", "sequel"):
+            ratio = row[f"variance, {name}"] / row["variance, uniform"]
+            assert ratio / several_labels.predicted_ratio(K, s, other) == pytest.approx(1, rel=0.5)
+        moments = several_labels.second_moment(s, best, other) / several_labels.second_moment(1, best, other)
+        assert row["uniform"] / row["full labels"] == pytest.approx(K * moments, rel=four_errors(n_runs, 2) + 0.1)
+    first, *_, last = several_labels.summary(rows)
+    assert first["paper, phase 2"] < 0.5 * first["uniform"]
+    assert last["variance, paper"] > last["variance, uniform"]
+
+
+def test_several_right_labels_are_what_they_are_called() -> None:
+    """s different labels of each item are right; accuracies are the family's; a pair is an item and a label of it."""
+    problem = several_right(8, 6, 3, 0.1, 200)
+    assert all(len(set(labels)) == 3 for labels in problem.right_labels.tolist())
+    assert problem.right.mean(axis=1) == pytest.approx([0.6] + [0.4] * 5)
+    assert problem.pairs.truth.size == 600
+    assert problem.pairs.accuracy * 3 == pytest.approx(problem.right.mean(axis=1))
+    # Who is right gives each of the three alike: 80 or more of 200, a third each up to four standard errors.
+    given = problem.right_labels == problem.predictions[..., None]
+    share = given.sum(axis=(0, 1)) / given.sum()
+    assert share == pytest.approx(np.full(3, 1 / 3), abs=4 * math.sqrt(2 / 9 / given.sum()))
 
 
 def test_from_few_answers_hedge_explores_better() -> None:

@@ -7,6 +7,7 @@ items it is what one model says, who has the *lead*. What was answered already i
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +46,21 @@ class Answered:
     rows: NDArray[np.int64]
     labels: NDArray[np.int64]
     accepted: NDArray[np.bool_]
+
+
+def answered_by(said: Iterable[tuple[int, int | None, Answer | int]]) -> Answered:
+    """What was said of rows and labels; who can't tell says nothing, and who gives a label says yes to it.
+
+    >>> answered_by([(7, 2, Answer.NO), (8, None, 1), (9, 0, Answer.CANT_TELL)]).rows.tolist()
+    [7, 8]
+    """
+    told = [
+        (row, label if isinstance(answer, Answer) else answer, answer is not Answer.NO)
+        for row, label, answer in said
+        if answer is not Answer.CANT_TELL
+    ]
+    rows, labels, accepted = zip(*told, strict=True) if told else ((), (), ())
+    return Answered(np.array(rows, np.int64), np.array(labels, np.int64), np.array(accepted, np.bool_))
 
 
 @dataclass(frozen=True, slots=True)

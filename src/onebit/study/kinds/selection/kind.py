@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,123 +14,47 @@ from numpy.typing import NDArray
 from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.contract import BoundedResult, Learner
 from onebit.log.events import Created, Event
-from onebit.promise import ADVICE
 from onebit.raters import ErringRater, Rater, SimulatedRater, VerdictRater
-from onebit.records import RunStatus
-from onebit.report import tiers_words, words
-from onebit.report.judge_card import JudgeCard, in_a_line
+from onebit.records import Answer, Question, RunStatus
+from onebit.report import words
+from onebit.report.judge_card import JudgeCard
 from onebit.report.making import Candidates, make_report
 from onebit.report.page import chart_of
 from onebit.report.record import Entry as ReportEntry
-from onebit.report.record import GateLine, PlaceLine, Price, Report, as_json
+from onebit.report.record import Price, Report, as_json
 from onebit.store.store import Entry, Store
 from onebit.study.about import About
-from onebit.study.constants import REHEARSED_ITEMS, REHEARSED_MODELS
+from onebit.study.constants import ANSWERED_BEFORE, REHEARSED_ITEMS, REHEARSED_MODELS
 from onebit.study.items import Items, read_judge, read_predictions, read_truth, read_verdicts
-from onebit.study.kinds.kind import Board, Finding, Kind, Standing, StudyStatus
+from onebit.study.kinds.kind import Board, Finding, Kind, Standing
 from onebit.study.kinds.replayed import end_differences, prove_selection
 from onebit.study.kinds.selection.forecast import forecast
-from onebit.study.kinds.selection.imagining import Table
+from onebit.study.kinds.selection.imagining import Table, answered_by
 from onebit.study.kinds.selection.judging import card_of, scores_of
 from onebit.study.kinds.selection.mistakes import pick_mistakes
-from onebit.study.kinds.selection.prices import counted_prices, measured_prices, price_of_all_outputs
+from onebit.study.kinds.selection.prices import (
+    counted_prices,
+    forecast_prices,
+    has_other_ways,
+    measured_prices,
+    price_of_all_outputs,
+)
 from onebit.study.kinds.selection.rehearsal import Rehearsal, rehearse
 from onebit.study.kinds.selection.selectors import build_selection
+from onebit.study.kinds.selection.sequel import in_words as sequel_in_words
+from onebit.study.kinds.selection.sequel import recalled_cells, sequel_faults
+from onebit.study.kinds.selection.status import SelectionStatus
 from onebit.study.needed import Needed
 from onebit.study.quality import warnings
 from onebit.study.view import Seen, Verdicts, View
 from onebit.verify.audit import Verdict
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SelectionStatus(StudyStatus):
-    """The state of a selection.
-
-    No model is ahead of ``chosen`` by more than ``certified_eps``, as ``promise`` says; ``survivors`` may be the best.
-    ``forecast`` is how many more answers are needed: low, middle, high; None unless somebody looked ahead. ``judge`` is
-    the judge's report card. Of a gate, ``chosen`` is the baseline, ``eps`` the margin, and ``gate`` what is shown of
-    each candidate. Of several best models ``chosen`` has all; ``placings``, as of tiers, what is shown of each model.
-    """
-
-    eps: float
-    certified_eps: float | None
-    chosen: tuple[str, ...]
-    survivors: tuple[str, ...] | None
-    n_models: int
-    forecast: tuple[int, int, int] | None
-    judge: JudgeCard | None = None
-    gate: tuple[GateLine, ...] = ()
-    placings: tuple[PlaceLine, ...] = ()
-
-    def lines(self) -> list[str]:
-        # Zero-argument super() does not know the class that slots made.
-        answers = StudyStatus.lines(self)
-        judge = [] if self.judge is None else [f"judge           {in_a_line(self.judge)}"]
-        if self.status is RunStatus.SUSPENDED:
-            return [
-                f"{self.name}: suspended; {self.status.value}",
-                f"certified       nothing; {ADVICE}",
-                *answers,
-                *judge,
-            ]
-        eps = "none yet" if self.certified_eps is None else f"{self.certified_eps:.4f}"
-        if self.gate:
-            return [*self._gate_lines(), *answers, *self._to_come(), *judge]
-        if self.placings:
-            return [f"{self.name}: {self.status.value}", *self._place_lines(), *answers, *self._to_come(), *judge]
-        lines = [
-            f"{self.name}: {self.status.value}",
-            f"certified eps   {eps} (asked for: {self.eps:g}): {'safe to stop' if self.is_safe_to_stop else 'not yet'}",
-            f"leader          {', '.join(self.chosen) or 'none yet'}",
-        ]
-        if self.survivors is not None:
-            lines.append(f"may be best     {len(self.survivors)} of {self.n_models} models")
-        return [*lines, *answers, *self._to_come(), *judge]
-
-    def _to_come(self) -> list[str]:
-        if self.forecast is None or self.status is not RunStatus.RUNNING:
-            return []
-        low, middle, high = self.forecast
-        return [f"still needed    about {middle:,} answers ({low:,} to {high:,})"]
-
-    def _gate_lines(self) -> list[str]:
-        told = [f"{self.name}: {self.status.value}", f"baseline        {', '.join(self.chosen)} (margin {self.eps:g})"]
-        for line in self.gate:
-            behind, ahead = words.fraction(line.behind_at_most), words.fraction(line.ahead_at_most)
-            told.append(f"{line.name:15} {line.verdict}; behind by at most {behind}, ahead by at most {ahead}")
-        return told
-
-    def _place_lines(self) -> list[str]:
-        safe = "safe to stop" if self.is_safe_to_stop else "not yet"
-        told = [f"aim             within {self.eps:g}: {safe}"]
-        return told + [
-            f"tier {line.tier:<10} {' = '.join(line.names)} (rank {tiers_words.rank(line)})"
-            for line in self.placings[: tiers_words.MOST_LINES]
-        ]
-
-    def in_a_line(self) -> str:
-        if self.placings and self.survivors is not None and self.n_answers:
-            return f"; {len(self.survivors)} of {self.n_models} models not placed yet{self._more_needed()}"
-        if self.survivors is None or self.certified_eps is None or self.n_answers == 0:
-            return ""
-        if self.gate:
-            return "; " + "; ".join(f"{line.name} {line.verdict}" for line in self.gate)
-        return (
-            f"; {len(self.survivors)} of {self.n_models} models may be the best; leader {self.chosen[0]}, within "
-            f"{self.certified_eps:.3g}{self._more_needed()}"
-        )
-
-    def _more_needed(self) -> str:
-        if self.forecast is None or self.status is not RunStatus.RUNNING:
-            return ""
-        low, middle, high = self.forecast
-        return f"; about {middle:,} answers more ({low:,} to {high:,})"
-
-
 class Selection(Kind):
     """A selection that is open: ``predictions`` (N, n), what a ``judge`` says of them, and what simulated raters know.
 
-    That is the ``truth`` (n,), or ``verdicts`` (N, n) as in a ModelTable.
+    That is the ``truth`` (n,), or ``verdicts`` (N, n) as in a ModelTable. ``recalled`` has what was answered about a
+    row and a label in a study that this one goes on from.
     """
 
     name = "selection"
@@ -144,9 +68,10 @@ class Selection(Kind):
         truth: NDArray[np.int64] | None = None,
         verdicts: NDArray[np.int8] | None = None,
         judge: NDArray[np.float32] | None = None,
+        recalled: Mapping[tuple[int, int], Answer] | None = None,
     ) -> None:
         super().__init__(study, created, about, truth)
-        self._verdicts = verdicts
+        self._verdicts, self._recalled = verdicts, recalled or {}
         self.setting, self.predictions = created.selection, predictions
         self._selection = build_selection(self.setting, created.learner, predictions, created.table.n_labels, judge)
         self.learner, self.needs_verdicts = self._selection.learner, judge is not None
@@ -156,6 +81,9 @@ class Selection(Kind):
 
     def row(self, item: int) -> int:
         return self._selection.row(item)
+
+    def recalled(self, question: Question) -> Answer | None:
+        return None if question.label is None else self._recalled.get((self.row(question.item), question.label))
 
     def plausible_labels(self, row: int) -> list[int]:
         return self._selection.plausible_labels(row)
@@ -194,7 +122,14 @@ class Selection(Kind):
             judge=self._card(standing.verdicts),
             gate=self._candidates.gate(certified.gate, setting.baseline) if certified else (),
             placings=self._candidates.placings(certified, setting.tiers) if certified and is_shown else (),
+            sequel=self._sequel(standing),
         )
+
+    def _sequel(self, standing: Standing) -> str:
+        if self.about.sequel is None:
+            return ""
+        n_recalled = sum(each.n_answers for each in standing.raters if each.rater == ANSWERED_BEFORE)
+        return sequel_in_words(self.about.sequel, self.setting.delta, n_recalled)
 
     def look_ahead(self, seconds: float, is_stopped: Callable[[], bool] | None = None) -> Any:
         table = Table(self.predictions, self.created.table.n_labels, self._selection.judge)
@@ -250,7 +185,10 @@ class Selection(Kind):
         result = proof.result
         if proof.course is None or not isinstance(result, BoundedResult):
             return Finding(tuple(proof.problems))
-        end = end_differences(proof.course.finished, result, self.summary(result))
+        end = [
+            *end_differences(proof.course.finished, result, self.summary(result)),
+            *sequel_faults(self.about, self.setting.delta, proof.course, self._recalled),
+        ]
         stated = None if result.status is RunStatus.SUSPENDED else result.achieved_eps
         chosen = () if proof.verdict is None else tuple(self.about.models[h] for h in proof.verdict.names)
         return Finding(
@@ -324,7 +262,7 @@ class Selection(Kind):
             badge=report.status if report.status in ("certified", "suspended") else "ended" if is_over else "running",
             title="" if words.is_unasked(report) else words.chosen_in_words(report) if report.chosen else "",
             headline=words.headline(report),
-            sentences=(words.confidence(report), words.against_the_aim(report)),
+            sentences=(*filter(None, (words.confidence(report), words.against_the_aim(report), status.sequel)),),
             figures={
                 "report": report,
                 "chart": chart_of(report),
@@ -341,6 +279,13 @@ class Selection(Kind):
         said = ((self.row(item), label, answer) for item, label, answer in view.said())
         return replace(report, mistakes=pick_mistakes(said, self.predictions, self.about.models, best, items))
 
+    def forecast_prices(self, view: View, progress: Callable[[int, int], None] | None = None) -> tuple[Price, ...]:
+        if self.truth is not None or not self.can_foresee or view.finished is None:
+            return ()
+        table = Table(self.predictions, self.created.table.n_labels, self._selection.judge)
+        said = ((self.row(item), label, answer) for item, label, answer in view.said())
+        return forecast_prices(table, self.setting, answered_by(said), progress)
+
     def entries(self, result: BoundedResult) -> tuple[ReportEntry, ...]:
         if not isinstance(result, CertifiedResult) or result.status is RunStatus.SUSPENDED:
             return ()
@@ -349,10 +294,9 @@ class Selection(Kind):
     @cached_property
     def _prices(self) -> tuple[Price, ...]:
         """What other ways to choose would have cost on this table, where that is known."""
-        if self.setting.protocol == "panel" or self.setting.baseline is not None or self.setting.ranks:
+        if not has_other_ways(self.setting):
             return (price_of_all_outputs(self.predictions),)
         if self.truth is None:
-            # Forecasts take seconds that depend on the machine, and a report is recomputed by whoever verifies it.
             return counted_prices(self.predictions, self.setting)
         return measured_prices(self.predictions, self.truth, self.created.table.n_labels, self.setting)
 
@@ -418,4 +362,5 @@ def open_it(store: Store, entry: Entry, log: Sequence[Event], created: Created, 
     predictions = read_predictions(store, entry.id, created.table, about)
     truth, verdicts = read_truth(store, entry.id), read_verdicts(store, entry.id, created.table)
     judge = read_judge(store, entry.id, created.table)
-    return Selection(entry.name, created, about, predictions, truth, verdicts, judge)
+    recalled = recalled_cells(store, entry, created, about)
+    return Selection(entry.name, created, about, predictions, truth, verdicts, judge, recalled)

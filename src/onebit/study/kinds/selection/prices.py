@@ -11,11 +11,11 @@ from onebit.learners.contract import run
 from onebit.raters import SimulatedRater
 from onebit.records import AskingProtocol, RunStatus, Setting
 from onebit.report.record import Price
-from onebit.study.constants import MOST_TO_SIMULATE, PRICE_SECONDS
+from onebit.study.constants import MOST_TO_REHEARSE, MOST_TO_SIMULATE
 from onebit.study.kinds.selection.all_labels import AllLabels
 from onebit.study.kinds.selection.forecast import forecast
 from onebit.study.kinds.selection.imagining import Answered, Table
-from onebit.study.kinds.selection.rehearsal import n_outputs, rehearse
+from onebit.study.kinds.selection.rehearsal import Progress, n_outputs, rehearse
 from onebit.study.kinds.selection.selectors import build_selection
 
 SIMULATED = "simulated, the same stopping rule"
@@ -27,8 +27,8 @@ WAYS: dict[AskingProtocol, str] = {
 }
 
 
-def prices(
-    table: Table, setting: Setting, answered: Answered | None = None, seconds: float | None = PRICE_SECONDS
+def forecast_prices(
+    table: Table, setting: Setting, answered: Answered | None = None, progress: Progress | None = None
 ) -> tuple[Price, ...]:
     """What the other ways to ask would have cost on the user's own table, where nobody knows the truth.
 
@@ -37,29 +37,37 @@ def prices(
     what raters have ``answered``. ``Price.answers`` is the middle of each forecast, and ``Price.source`` tells its
     range. Raters who err are for one-shot alone: the other ways assume answers that are right, and are priced so.
 
-    It takes ``seconds`` for each way at most, so it is for a report and not for a page that somebody waits for. With
-    None every rehearsal goes to its end, and the prices are the same on every machine. Free texts have no other way: of
-    a panel, nothing is told here (``price_of_all_outputs`` counts what all would cost). A way is left out whose
-    rehearsals did not come to an end.
+    Every rehearsal goes to its end, whatever time it takes, so that the prices are the same wherever a report is
+    recomputed; of tables with more than MOST_TO_REHEARSE predictions nothing is told. Free texts and gates have no
+    other way (``price_of_all_outputs`` counts what all would cost). A way is left out whose rehearsals were given up.
 
     >>> said = np.array([[0, 1, 2] * 30, [0, 1, 1] * 30])
-    >>> [price.way for price in prices(Table(said, 3), Setting(0.1, 0.05, "one-shot"))]
+    >>> [price.way for price in forecast_prices(Table(said, 3), Setting(0.1, 0.05, "one-shot"))]
     ['Follow-up', 'Full labels of random items']
     """
-    if setting.protocol == "panel" or table.predictions.size > MOST_TO_SIMULATE:
+    if not has_other_ways(setting) or table.predictions.size > MOST_TO_REHEARSE:
         return ()
     found = []
-    for protocol, way in WAYS.items():
-        if protocol == setting.protocol:
-            continue
-        judge = None if protocol == "labels" else table.judge
-        own = replace(table, judge=judge)
-        rehearsal = rehearse(own, _asking_by(protocol, setting), answered=answered, seconds=seconds)
+    others = {protocol: way for protocol, way in WAYS.items() if protocol != setting.protocol}
+    for number, (protocol, way) in enumerate(others.items()):
+        own = replace(table, judge=None if protocol == "labels" else table.judge)
+        told = None if progress is None else _part(progress, number, len(others))
+        rehearsal = rehearse(own, _asking_by(protocol, setting), answered=answered, progress=told)
         needed = forecast(rehearsal, setting.eps)
         if not needed.at_least:
             source = f"forecast, likely {needed.low:,} to {needed.high:,}"
             found.append(Price(way, needed.middle, "labels" if protocol == "labels" else "answers", source))
     return tuple(found)
+
+
+def has_other_ways(setting: Setting) -> bool:
+    """Whether the same could have been asked in another way."""
+    return setting.protocol != "panel" and setting.baseline is None and not setting.ranks
+
+
+def _part(progress: Progress, number: int, n_parts: int) -> Progress:
+    """The progress of one of several parts that take about as long as each other."""
+    return lambda done, whole: progress(number * whole + done, n_parts * whole)
 
 
 def _asking_by(protocol: AskingProtocol, setting: Setting) -> Setting:

@@ -18,9 +18,9 @@ from onebit.learners.items import ItemSource, Pool, Stream
 from onebit.learners.paper.algorithm1 import PaperLearner
 from onebit.learners.paper.schedule import Plan, collecting_rounds, final_rounds, uniform_rounds
 from onebit.learners.paper.uniform import UniformLearner
-from onebit.log.events import LearnerName, SelectorName
+from onebit.log.events import AnySetting, LearnerName, SelectorName
 from onebit.randomness import generator
-from onebit.records import Setting, TrainingSetting
+from onebit.records import Setting
 from onebit.study.constants import CONFIRMED_PER_LABEL
 
 
@@ -72,7 +72,7 @@ def build_selection(
     return Selected(uniform, rows, predictions)
 
 
-def table_rows(setting: Setting | TrainingSetting, n_items: int) -> NDArray[np.int64]:
+def table_rows(setting: AnySetting, n_items: int) -> NDArray[np.int64]:
     """Which row of the table each of the learner's items is; shape (n_items,)."""
     if isinstance(setting, Setting) and setting.population == "stream":
         return generator(setting.seed, "stream order").permutation(n_items)
