@@ -19,7 +19,7 @@ class SelectionStatus(StudyStatus):
     No model is ahead of ``chosen`` by more than ``certified_eps``, as ``promise`` says; ``survivors`` may be the best.
     ``forecast`` is how many more answers are needed: low, middle, high; None unless somebody looked ahead. ``judge`` is
     the judge's report card, ``sequel`` says what the study goes on from. Of a gate, ``chosen`` is the baseline, ``eps``
-    the margin, and ``gate`` what is shown of each candidate. Of several best models ``chosen`` has all; ``placings``, as
+    the margin, and ``gate`` what is shown of each candidate. With *top* ``chosen`` has all named; ``placings``, as
     of tiers, what is shown of each model.
     """
 
