@@ -174,7 +174,8 @@ def _compile_nothing() -> None:
     """
     import numba
 
-    numba.config.DISABLE_JIT = True
+    # numba reads its settings at run time.
+    vars(numba.config)["DISABLE_JIT"] = True
 
 
 def covered_by(tests: list[str], watched: set[str], compile_nothing: bool) -> Coverage:

@@ -18,7 +18,7 @@ from onebit.cli.answering import answer_at_terminal, simulate
 from onebit.cli.keyboard import check_terminal
 from onebit.cli.progress import progress_bar
 from onebit.cli.select import SimulatingTruth
-from onebit.cli.study import AsJson, Name, Storage, say
+from onebit.cli.study import Name, Storage, say
 from onebit.cli.terminal import plain
 from onebit.records import WatchSpec
 from onebit.tables.formats import LOG_NAMES, NAMES
@@ -58,7 +58,7 @@ def watch(
     output: opt.Output = None,
     seed: opt.Seed = None,
     verify: Verify = False,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Watch the choice of a finished selection on fresh items: a few answers per batch, and an alarm if it has changed.
 
@@ -105,7 +105,7 @@ def study_watch(
     lease_seconds: opt.Lease = WatchSpec.lease_seconds,
     seed: opt.Seed = None,
     verify: Verify = False,
-    as_json: AsJson = False,
+    as_json: opt.AsJson = False,
 ) -> None:
     """Watch the choice of a finished study on fresh items that raters judge; without a TABLE, tell how it stands.
 

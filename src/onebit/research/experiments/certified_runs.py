@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from onebit.hypotheses.base import HypothesisClass
+from onebit.hypotheses.finite import FiniteClass
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.contract import run
 from onebit.learners.items import ItemSource
@@ -21,7 +21,7 @@ World = Callable[[], tuple[ItemSource, CallableRater]]
 
 
 def until_certified(
-    hypotheses: HypothesisClass,
+    hypotheses: FiniteClass,
     world: World,
     is_wrong: Callable[[int], bool],
     *,

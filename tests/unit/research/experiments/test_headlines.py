@@ -338,7 +338,7 @@ def test_the_certified_learner_needs_K_log_K_over_eps_on_the_needle() -> None:
     # Rounds are held against K log(K^2 / delta) / eps, so 1 is expected of both.
     assert exponent(few, many, scale[1] / scale[0]) == pytest.approx(1, abs=room(few, many))
     assert exponent(few, small_eps, scale[2] / scale[0]) == pytest.approx(1, abs=room(few, small_eps))
-    assert 1 - room(*several) <= exponent(*several) <= 2 + room(*several)
+    assert 1 - room(*several) <= exponent(several[0], several[1]) <= 2 + room(*several)
     assert sum(row["wrong"] for row in needle) <= binom.ppf(0.999, 3 * n_runs, delta)
     assert sum(row["wrong"] for row in several) <= binom.ppf(0.999, 2 * n_runs, lower_bound.DELTA["several"])
 
