@@ -6,8 +6,8 @@ import math
 from collections import deque
 from collections.abc import Sequence
 
-from onebit.estimate.accuracy import AccuracyInterval, accuracy_interval
-from onebit.estimate.delta import failure_per_audit
+from onebit.estimate.accuracy import AccuracyInterval, accuracy_interval, exact_interval, with_errors
+from onebit.estimate.delta import failure_of_whole_audit, failure_per_audit
 from onebit.learners.training.constants import AUDIT_GROWTH, MOST_AUDITS
 from onebit.records import Answer
 
@@ -15,14 +15,18 @@ from onebit.records import Answer
 class Audits:
     """The items set aside, and the interval of the audit that is under way or was the last.
 
-    Without a target there is one audit, at the end. With one there may be ``MOST_AUDITS``; the intervals of all hold
-    at once with probability at least 1 - delta, so it does no harm to stop at the first that shows the target.
+    Without a target there is one audit, at the end, whose size is known from the start: once all its answers are there,
+    the interval is the exact one for that number. With a target there may be ``MOST_AUDITS``; the intervals of all, at
+    every moment, hold at once with probability at least 1 - delta, so it does no harm to stop at the first that shows
+    the target. Raters err at most with the rates ``f_no`` and ``f_yes``.
     """
 
-    def __init__(self, aside: Sequence[int], delta: float, target: float | None) -> None:
-        self.target = target
+    def __init__(
+        self, aside: Sequence[int], delta: float, target: float | None, f_no: float = 0.0, f_yes: float = 0.0
+    ) -> None:
+        self.target, self._f_no, self._f_yes = target, f_no, f_yes
         n_audits = 1 if target is None else MOST_AUDITS
-        self._delta = failure_per_audit(n_audits, delta)
+        self._delta, self._n_aside = delta, len(aside)
         self._per_audit = math.ceil(len(aside) / n_audits)
         self.aside: deque[int] = deque(aside)
         self._n_left = n_audits
@@ -31,7 +35,12 @@ class Audits:
 
     @property
     def interval(self) -> AccuracyInterval:
-        return accuracy_interval(self._n_yes, self._n_answers, self._delta, self._n_cant_tell)
+        return audited_interval(
+            (self._n_yes, self._n_cant_tell, self._n_answers),
+            None if self.target is not None else self._n_aside,
+            self._delta,
+            (self._f_no, self._f_yes),
+        )
 
     @property
     def reached(self) -> bool:
@@ -71,3 +80,20 @@ class Audits:
         self._n_answers += 1
         self._n_yes += answer is Answer.YES
         self._n_cant_tell += answer is Answer.CANT_TELL
+
+
+def audited_interval(
+    answers: tuple[int, int, int], n_fixed: int | None, delta: float, error_rates: tuple[float, float] = (0.0, 0.0)
+) -> AccuracyInterval:
+    """The interval from an audit: of ``answers`` so many are yes, so many can't tell, and so many came in all.
+
+    ``n_fixed``: that many were to come, and no other audit is; None where there may be several.
+    """
+    n_yes, n_cant_tell, n_answers = answers
+    if n_fixed is None:
+        found = accuracy_interval(n_yes, n_answers, failure_per_audit(MOST_AUDITS, delta), n_cant_tell)
+    elif n_answers == n_fixed:
+        found = exact_interval(n_yes, n_answers, failure_of_whole_audit(delta), n_cant_tell)
+    else:
+        found = accuracy_interval(n_yes, n_answers, delta - failure_of_whole_audit(delta), n_cant_tell)
+    return with_errors(found, *error_rates)

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from onebit.hypotheses.base import Examples
-from onebit.learners.training.model import Bools, Floats, Ints, Known
+from onebit.learners.training.earlier import EarlierAnswer
+from onebit.learners.training.model import Bools, Floats, Ints, Known, take
 from onebit.records import Answer, Question
+
+#: The number of a question from before the run.
+EARLIER = -1
 
 
 @dataclass(frozen=True)
 class VerifiedLabel:
-    """A label that a rater confirmed, and the question whose answer was yes."""
+    """A label that a rater confirmed, and the question whose answer was yes; ``EARLIER`` if it was before the run."""
 
     item: int
     label: int
@@ -63,6 +68,15 @@ class Knowledge:
             self._confirmed_weight[item] = 1 / question.propensity
             self.verified.append(VerifiedLabel(item, label, question.id))
 
+    def recall(self, earlier: Sequence[EarlierAnswer]) -> None:
+        """Take in answers from before the run, of which none was given twice."""
+        for each in earlier:
+            if each.answer is Answer.NO:
+                self.possible[each.item, each.label] = False
+            elif each.answer is Answer.CANT_TELL:
+                self.unsure[each.item, each.label] = True
+            self.take_in(Question(EARLIER, each.item, each.label, 1.0, 0), each.answer)
+
     @property
     def n_known(self) -> int:
         """The number of items with one label left."""
@@ -85,8 +99,11 @@ class Knowledge:
         unknown: Bools = self.trains_on & ~self._dropped & worth & (self.possible & ~self.unsure).any(axis=1)
         return unknown
 
-    def lessons(self, x: Examples, n_answers: int) -> Known | None:
-        """All that a model can learn from; None if there is nothing."""
+    def taught(self) -> Ints:
+        """The items that a model can learn from."""
         # Where every label is possible nothing but can't tell was said.
-        rows = np.flatnonzero(self.asked & ~self._dropped & ~self.possible.all(axis=1))
-        return Known(x[rows], self.possible[rows], self._confirmed_weight[rows], n_answers) if rows.size else None
+        return np.flatnonzero(self.asked & ~self._dropped & ~self.possible.all(axis=1))
+
+    def lessons(self, x: Examples, items: Ints, n_answers: int) -> Known:
+        """All that a model can learn from ``items``."""
+        return Known(take(x, items), self.possible[items], self._confirmed_weight[items], n_answers)
