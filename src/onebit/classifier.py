@@ -21,6 +21,7 @@ from onebit.learners.training.earlier import EarlierAnswer, Remembered, checked
 from onebit.learners.training.estimator import EstimatorModel
 from onebit.learners.training.features import Features, is_text
 from onebit.learners.training.guide import Guide
+from onebit.learners.training.inputs import as_labels, check_built_in_takes
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model, mean_belief
 from onebit.learners.training.network import NetworkEnsemble
@@ -191,6 +192,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
         if self.estimator is not None:
             return X if hasattr(X, "shape") or issparse(X) else _as_rows(X)
+        check_built_in_takes(X)
         return validate_data(self, X, reset=reset, accept_sparse="csr")
 
     def _rater(
@@ -207,14 +209,14 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_classification_targets(truth)
             if truth.size != n_items:
                 raise InvalidInputError(f"y has {truth.size} labels for {n_items} rows; give one for each")
-            known = np.unique(truth if labels is None else np.concatenate([truth, np.asarray(labels)]))
+            known = np.unique(truth if labels is None else np.concatenate([truth, as_labels(labels)]))
             self.classes_ = known
             return CallableRater(lambda item, label: bool(truth[item] == known[label]))
         if y is not None:
             raise InvalidInputError("both y and answer are given; y simulates a rater, so give one of them")
         if labels is None or len(labels) == 0:
             raise InvalidInputError("answer is given without labels; say which labels may be asked about")
-        names = np.unique(np.asarray(labels))
+        names = np.unique(as_labels(labels))
         if names.size != len(labels):
             raise InvalidInputError(f"of the {len(labels)} labels some are equal; give each once")
         self.classes_ = names

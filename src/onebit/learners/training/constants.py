@@ -53,6 +53,11 @@ OWN_SHARE = 0.1
 N_NEIGHBOURS, MOST_LISTED = 64, 20_000
 #: A neighbour has the same label with this probability, as long as few pairs are known; this counts as so many pairs.
 FIRST_SAME, PAIRS_BEFORE = 0.7, 4.0
+#: Labels that were denied have together at most this probability, whatever their shares. Origin: a round number.
+MOST_DENIED = 0.99
+#: Each label counts as met so many times before the first answer, and its share is learned in so many steps from so
+#: many items at most. Origin: round numbers; one item for each label is the usual prior.
+ITEMS_BEFORE, SHARE_STEPS, MOST_SHARED = 1.0, 5, 2000
 #: That probability is never taken to be below or above these.
 #: Origin: a round number, so that what is known of one neighbour never rules out a label.
 LEAST_SAME, MOST_SAME = 0.02, 0.97

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from onebit.hypotheses.base import Examples
+from onebit.learners.training.constants import ITEMS_BEFORE, MOST_SHARED, SHARE_STEPS
 from onebit.learners.training.earlier import EarlierAnswer
 from onebit.learners.training.model import Bools, Floats, Ints, Known, take
 from onebit.records import Answer, Question
@@ -44,6 +45,7 @@ class Knowledge:
         self.asked: Bools = np.zeros(trains_on.size, dtype=np.bool_)
         self.n_answers = 0
         self.verified: list[VerifiedLabel] = []
+        self._shares: tuple[int, Floats] | None = None
         self._dropped: Bools = np.zeros(trains_on.size, dtype=np.bool_)
         self._confirmed: Bools = np.zeros(trains_on.size, dtype=np.bool_)
         self._confirmed_weight: Floats = np.zeros(trains_on.size)
@@ -81,6 +83,27 @@ class Knowledge:
     def n_known(self) -> int:
         """The number of items with one label left."""
         return int((self.possible.sum(axis=1) == 1).sum())
+
+    def label_shares(self) -> Floats:
+        """How frequent each label is among the items asked about, by what is known of them; shape (K,).
+
+        The maximum of the likelihood, with ``ITEMS_BEFORE`` items of each label added: an item counts for its label,
+        and one with several left counts for each in proportion to its share (expectation maximisation).
+        """
+        if self._shares is None or self._shares[0] != self.n_answers:
+            items = self.taught()
+            left = self.possible[items]
+            known = left.sum(axis=1) == 1
+            counts = np.bincount(left[known].argmax(axis=1), minlength=left.shape[1]) + ITEMS_BEFORE
+            unknown = np.flatnonzero(~known)
+            some = unknown[:: 1 + unknown.size // MOST_SHARED]
+            open_ones, each = left[some].astype(np.float32), unknown.size / max(some.size, 1)
+            shares: Floats = counts / counts.sum()
+            for _ in range(SHARE_STEPS):
+                expected = shares * (open_ones.T @ (1 / np.maximum(open_ones @ shares, np.finfo(np.float32).tiny)))
+                shares = (counts + each * expected) / (counts.sum() + each * expected.sum())
+            self._shares = self.n_answers, shares
+        return self._shares[1]
 
     def askable(self, items: Ints | int) -> Bools:
         """Which labels of ``items`` may be asked about: neither denied, nor asked before; shape (..., K)."""
