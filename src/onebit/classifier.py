@@ -24,6 +24,7 @@ from onebit.learners.training.guide import Guide
 from onebit.learners.training.inputs import as_labels, check_built_in_takes
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model, mean_belief
+from onebit.learners.training.named import built_in
 from onebit.learners.training.network import NetworkEnsemble
 from onebit.learners.training.result import TrainingResult, missing_label
 from onebit.randomness import generator, given_or_fresh
@@ -89,11 +90,14 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         answer: AnswerFunction | None = None,
         labels: Sequence[Any] | None = None,
+        label_features: ArrayLike | None = None,
         answers: Iterable[Sequence[Any]] = (),
         observe: Callable[[int, TrainingResult], None] | None = None,
     ) -> YesNoClassifier:
         """Ask about the rows of ``X``: ``answer`` with the possible ``labels``, or a rater who knows ``y``.
 
+        ``label_features`` (K, d), where ``X`` are numbers and the model is built in: what the encoder that gave ``X``
+        gives for each of ``labels``, in their order, so that an item is near its label.
         ``answers`` are from before, each (row, label, answer) or (row, label, answer, audited), such as ``history_`` of
         an earlier fit, to go on with a larger budget or with rows added at the end of ``X``: they count towards the
         budget, and nothing is asked again. The rows audited then are audited again, and only those whose prediction has
@@ -112,7 +116,8 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.seed_ = given_or_fresh(self.seed)[0]
         self._features = Features(x, self.seed_) if self.estimator is None else None
         seen = x if self._features is None else self._features(x)
-        self._model, guide = self._new_model(seen)
+        names = self._names(labels, label_features)
+        self._model, guide = self._new_model(seen, names)
         earlier = checked(answers, self.classes_.tolist(), n_items)
         learner = TrainingLearner(
             self._model,
@@ -126,7 +131,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             f_no=self.f_no,
             f_yes=self.f_yes,
             near_are_alike=self._features is not None,
-            names=None if self._features is None else self._features.of_names(self.classes_),
+            names=names,
             guide=guide,
             earlier=earlier,
             seed=self.seed_,
@@ -222,11 +227,26 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = names
         return CallableRater(lambda item, label: answer(item, names[label].item()))
 
-    def _new_model(self, x: Any) -> tuple[Model, Guide | None]:
+    def _names(self, labels: Sequence[Any] | None, label_features: ArrayLike | None) -> NDArray[np.float32] | None:
+        """The names of ``classes_`` in the features of the built-in model; None where there are none."""
+        if label_features is None:
+            return None if self._features is None else self._features.of_names(self.classes_)
+        given = np.asarray(label_features, dtype=np.float64)
+        n_columns = None if self._features is None else self._features.n_columns
+        if labels is None or n_columns is None or given.shape != (self.classes_.size, n_columns):
+            raise InvalidInputError(
+                f"label_features has shape {given.shape}; it needs labels, X of numbers, no estimator, and a row for "
+                "each label with as many columns as X"
+            )
+        assert_all_finite(given, input_name="label_features")
+        assert self._features is not None
+        return self._features(given[np.argsort(as_labels(labels), kind="stable")])
+
+    def _new_model(self, x: Any, names: NDArray[np.float32] | None) -> tuple[Model, Guide | None]:
         """The classifier, and who helps to ask where it is an estimator."""
         n_labels, rng = self.classes_.size, generator(self.seed_, "networks")
         if self.estimator is None:
-            return NetworkEnsemble(x.shape[1], n_labels, rng), None
+            return built_in(x.shape[1], n_labels, names, rng), None
         features = features_of_anything(x, self.seed_)
         model = EstimatorModel(self.estimator, n_labels, explores=features is None)
         model.try_on(x)

@@ -6,9 +6,14 @@ import math
 from collections import deque
 from collections.abc import Sequence
 
+import numpy as np
+
+from onebit.errors import InvalidInputError, check_count
 from onebit.estimate.accuracy import AccuracyInterval, accuracy_interval, exact_interval, with_errors
 from onebit.estimate.delta import failure_of_whole_audit, failure_per_audit
-from onebit.learners.training.constants import AUDIT_GROWTH, MOST_AUDITS
+from onebit.learners.training.constants import AUDIT_GROWTH, AUDIT_SHARE, MOST_ASIDE, MOST_AUDITS
+from onebit.learners.training.earlier import EarlierAnswer
+from onebit.learners.training.model import Ints
 from onebit.records import Answer
 
 
@@ -97,3 +102,38 @@ def audited_interval(
     else:
         found = accuracy_interval(n_yes, n_answers, delta - failure_of_whole_audit(delta), n_cant_tell)
     return with_errors(found, *error_rates)
+
+
+def set_aside(
+    shuffled: Ints, earlier: Sequence[EarlierAnswer], audit: int | None, budget: int, target: float | None
+) -> tuple[Ints, int]:
+    """The items in random order, those to be audited first, and how many these are.
+
+    Without earlier answers they are drawn from all items. What was audited earlier is audited again, and nothing else:
+    what was chosen to train on, and what was not, is no random sample.
+    """
+    audited, asked = ({each.item for each in earlier if each.audited is of} for of in (True, False))
+    if audited & asked:
+        raise InvalidInputError(f"item {min(audited & asked)} has earlier answers to audit and to train on; say which")
+    if not asked and not audited:
+        return shuffled, items_aside(audit, shuffled.size, budget, target)
+    if not audited:
+        # Rows that somebody answered for reasons of their own: whoever did so knows whether the others are a sample.
+        free = ~np.isin(shuffled, sorted(asked))
+        return np.concatenate([shuffled[free], shuffled[~free]]), items_aside(audit, int(free.sum()), budget, target)
+    is_audited = np.isin(shuffled, sorted(audited))
+    return np.concatenate([shuffled[is_audited], shuffled[~is_audited]]), len(audited)
+
+
+def items_aside(audit: int | None, n_items: int, budget: int, target: float | None) -> int:
+    """How many items, each good for one question, are set aside."""
+    if audit is None:
+        return min(math.ceil(AUDIT_SHARE * budget), int(MOST_ASIDE * n_items), budget - 1)
+    check_count("audit", audit, least=0)
+    if audit >= min(n_items, budget):
+        raise InvalidInputError(
+            f"audit is {audit} for {n_items} items and a budget of {budget}; some of each must be left to train on"
+        )
+    if audit == 0 and target is not None:
+        raise InvalidInputError(f"audit is 0 and target {target}; without an audit nothing shows that it is reached")
+    return audit

@@ -73,6 +73,9 @@ TIES = 1e-3
 UNEQUAL = 1e-9
 #: What beta, the weight of names, may be; equally likely before the first answer.
 STRENGTHS = (0.0, 2.0, 4.0, 8.0, 12.0, 16.0)
+#: What alpha, the weight of the networks beside names, may be, and the logarithm by which 1 is less likely than 0
+#: before the first answer.
+HEEDED, UNTAUGHT = (0.0, 0.25, 0.5, 1.0), 5.0
 #: Items at most from which beta is learned. Origin: a round number, for time.
 MOST_WEIGHED = 500
 #: Dimensions to which sparse features and texts are brought.

@@ -24,7 +24,7 @@ from onebit.errors import InvalidInputError, UnknownQuestionError, check_count, 
 from onebit.hypotheses.base import Examples, check_n_labels, n_examples
 from onebit.learners.contract import Learner
 from onebit.learners.ledger import Ledger
-from onebit.learners.training.audit import Audits
+from onebit.learners.training.audit import Audits, set_aside
 from onebit.learners.training.constants import AUDIT_QUESTIONS, EPOCH_SHARE, LAST_SHARE, MIN_QUESTIONS, RECENT
 from onebit.learners.training.earlier import EarlierAnswer
 from onebit.learners.training.epoch import TrainingEpoch, best_possible
@@ -33,7 +33,7 @@ from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.model import Bools, Ints, Model, mean_belief, take
 from onebit.learners.training.names import Names
 from onebit.learners.training.neighbours import Neighbours
-from onebit.learners.training.planning import FollowUpPlanner, OneShotPlanner, Planner, set_aside
+from onebit.learners.training.planning import FollowUpPlanner, OneShotPlanner, Planner
 from onebit.learners.training.result import PROMISE, TrainingResult
 from onebit.randomness import generator
 from onebit.records import DELTA, Answer, EpochPlan, EpochRecord, Question, RunStatus, Status, TrainingProtocol
@@ -314,21 +314,19 @@ class TrainingLearner(Learner[TrainingResult]):
         if items.size:
             self._n_refits += 1
             if epoch.plan.number > self.learned_through:
+                asked = np.unique(np.array([question.item for question in questions], dtype=np.int64))
                 if self._guide is not None:
-                    self._judge(epoch)
-                self._teach(items, f"training after epoch {epoch.plan.number}")
+                    own = mean_belief(self._model, take(self._x, asked))
+                    self._guide.judge(asked, self._known.possible[asked], own)
+                self._teach(items, f"training after epoch {epoch.plan.number}", asked)
         self.learned_through = max(self.learned_through, epoch.plan.number)
         self.n_learned = self._ledger.n_answered
 
-    def _judge(self, epoch: TrainingEpoch) -> None:
-        """Let the guide see who foresaw the answers of an epoch."""
-        asked = np.unique(np.array([self._ledger.questions[number].item for number in epoch.place_of], dtype=np.int64))
-        if self._guide is not None and asked.size:
-            self._guide.judge(asked, self._known.possible[asked], mean_belief(self._model, take(self._x, asked)))
-
-    def _teach(self, items: Ints, what_for: str, is_final: bool = False) -> None:
-        """Let the model, and its guide, learn all that is known of ``items``."""
+    def _teach(self, items: Ints, what_for: str, asked: Ints | None = None, is_final: bool = False) -> None:
+        """Let the model, and its guide, learn all that is known of ``items``; ``asked`` are those asked about since."""
         lessons = self._known.lessons(self._x, items, self._n_earlier + self._ledger.n_answered)
+        if asked is not None:
+            lessons = replace(lessons, is_new=np.isin(items, asked))
         if self._guide is not None:
             guide, possible = self._guide, lessons.possible
             if not is_final:

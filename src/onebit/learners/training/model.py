@@ -22,7 +22,8 @@ class Known:
 
     ``possible`` (n, K) are the labels that the answers about each example leave possible: one after a yes.
     ``confirmed_weight`` (n,) is 1 over the propensity of the yes, and 0 where none came. ``left``, if there is a guide
-    whose word counts, is what it believes of the labels left (n, K). If ``is_final``, no training follows for now.
+    whose word counts, is what it believes of the labels left (n, K). ``is_new`` (n,) are those asked about since the
+    model learned. If ``is_final``, no training follows for now.
     """
 
     x: Examples
@@ -30,6 +31,7 @@ class Known:
     confirmed_weight: Floats
     n_answers: int
     left: Callable[[], Floats] | None = None
+    is_new: Bools | None = None
     is_final: bool = False
 
 

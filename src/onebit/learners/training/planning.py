@@ -5,35 +5,31 @@ A plan is made by the model once; out of a log it is only checked, as far as it 
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Sequence
 
 import numpy as np
 
-from onebit.errors import InvalidInputError, check_count
+from onebit.errors import InvalidInputError
 from onebit.hypotheses.base import Examples
 from onebit.learners.training.choice import can_be_settled, given_possible, worth_asking
 from onebit.learners.training.constants import (
-    AUDIT_SHARE,
     FEW_KNOWN,
     GOOD_GUESSES,
     HALF_CHOSEN,
     LEAST_LOOKED_AT,
     LOOKED_AT,
-    MOST_ASIDE,
     MOST_EACH,
     MOST_LOOKED_AT,
     OWN_SHARE,
     RANDOM_SHARE,
     UNEQUAL,
 )
-from onebit.learners.training.earlier import EarlierAnswer
 from onebit.learners.training.epoch import TrainingEpoch, best_possible, draw_guesses
 from onebit.learners.training.guide import Guide
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.model import Bools, Floats, Ints, Model, mean_belief, take
+from onebit.learners.training.named import NamedModel
 from onebit.learners.training.neighbours import Neighbours
 from onebit.randomness import RoundStream, generator
 from onebit.records import EpochPlan
@@ -54,6 +50,8 @@ class Planner(ABC):
     ) -> None:
         self._model, self._x, self._known, self._seed, self._neighbours = model, x, known, seed, neighbours
         self._guide = guide
+        #: By whose beliefs is asked.
+        self._asker = model.networks if isinstance(model, NamedModel) else model
         self._start(shuffled)
 
     @abstractmethod
@@ -80,10 +78,14 @@ class Planner(ABC):
         return self._own_belief(np.array(plan.items))
 
     def _own_belief(self, items: Ints) -> Floats:
-        """What the model believes of ``items``; estimators refuse to be asked about none."""
+        """What the model believes of ``items``."""
+        return self._belief_of(self._model, items)
+
+    def _belief_of(self, model: Model, items: Ints) -> Floats:
+        """What a model believes of ``items``; estimators refuse to be asked about none."""
         if items.size == 0:
             return np.empty((0, self._known.possible.shape[1]))
-        return mean_belief(self._model, take(self._x, items))
+        return mean_belief(model, take(self._x, items))
 
     def _asking(self, items: Ints, own: Floats) -> tuple[Floats, Floats]:
         """What to ask by, if the model believes ``own`` (n, K): shares (M,) and beliefs (M, n, K)."""
@@ -125,8 +127,9 @@ class OneShotPlanner(Planner):
         self._n_drawn += items.size
         if given is not None:
             return self._adopted(given, number, False, items, fresh)
-        beliefs, weights = self._model.beliefs(take(self._x, items)), self._model.weights
+        beliefs, weights = self._asker.beliefs(take(self._x, items)), self._asker.weights
         belief = np.einsum("m,mnk->nk", weights, beliefs)
+        own = belief if self._asker is self._model else self._own_belief(items)
         if self._guide is not None:
             weights, beliefs = self._guide.asking(items, belief)
         if self._neighbours is None:
@@ -136,10 +139,10 @@ class OneShotPlanner(Planner):
             said = self._neighbours.say(items, self._known)
             pooled = self._neighbours.pooled(beliefs, said, items, self._known)
             alone = self._neighbours.alone(belief, said, items, rng)
-            beliefs = np.concatenate([pooled, alone[None], belief[None]])
+            beliefs = np.concatenate([pooled, alone[None], own[None]])
             weights = np.append((1 - share - OWN_SHARE) * weights, [share, OWN_SHARE])
         label, propensity = draw_guesses(beliefs, weights, self._model.gamma, self._known.askable(items), uniform)
-        return _drawn(number, False, items, fresh, label, propensity, belief.argmax(axis=1), belief)
+        return _drawn(number, False, items, fresh, label, propensity, own.argmax(axis=1), own)
 
     def _next_items(self, n_wanted: int) -> Ints:
         """The next unknown items of this pass, or of a new one; none if all are known."""
@@ -226,7 +229,7 @@ class FollowUpPlanner(Planner):
         if candidates.size > n_looked_at:
             rng = generator(self._seed, f"candidates of epoch {number}")
             candidates = rng.choice(candidates, n_looked_at, replace=False)
-        own = self._own_belief(candidates)
+        own = self._belief_of(self._asker, candidates)
         believed, possible = np.einsum("m,mnk->nk", *self._asking(candidates, own)), self._known.possible[candidates]
         if self._neighbours is not None:
             said = self._neighbours.say(candidates, self._known)
@@ -244,7 +247,7 @@ class FollowUpPlanner(Planner):
 
     def _believed(self, items: Ints, fresh: Bools, number: int) -> Floats:
         """What is believed of items; those that cost a search go by their neighbours alone, and so do the fresh."""
-        belief = np.einsum("m,mnk->nk", *self._asking(items, self._own_belief(items)))
+        belief = np.einsum("m,mnk->nk", *self._asking(items, self._belief_of(self._asker, items)))
         if self._neighbours is None:
             return self._unequal(belief, number)
         said, rng = self._neighbours.say(items, self._known), generator(self._seed, f"ties of epoch {number}")
@@ -270,38 +273,3 @@ def _drawn(
     )
     plan = EpochPlan(number, audits, asked, labels, propensities, guesses, is_fresh, most_each)
     return TrainingEpoch(plan, belief)
-
-
-def set_aside(
-    shuffled: Ints, earlier: Sequence[EarlierAnswer], audit: int | None, budget: int, target: float | None
-) -> tuple[Ints, int]:
-    """The items in random order, those to be audited first, and how many these are.
-
-    Without earlier answers they are drawn from all items. What was audited earlier is audited again, and nothing else:
-    what was chosen to train on, and what was not, is no random sample.
-    """
-    audited, asked = ({each.item for each in earlier if each.audited is of} for of in (True, False))
-    if audited & asked:
-        raise InvalidInputError(f"item {min(audited & asked)} has earlier answers to audit and to train on; say which")
-    if not asked and not audited:
-        return shuffled, items_aside(audit, shuffled.size, budget, target)
-    if not audited:
-        # Rows that somebody answered for reasons of their own: whoever did so knows whether the others are a sample.
-        free = ~np.isin(shuffled, sorted(asked))
-        return np.concatenate([shuffled[free], shuffled[~free]]), items_aside(audit, int(free.sum()), budget, target)
-    is_audited = np.isin(shuffled, sorted(audited))
-    return np.concatenate([shuffled[is_audited], shuffled[~is_audited]]), len(audited)
-
-
-def items_aside(audit: int | None, n_items: int, budget: int, target: float | None) -> int:
-    """How many items, each good for one question, are set aside."""
-    if audit is None:
-        return min(math.ceil(AUDIT_SHARE * budget), int(MOST_ASIDE * n_items), budget - 1)
-    check_count("audit", audit, least=0)
-    if audit >= min(n_items, budget):
-        raise InvalidInputError(
-            f"audit is {audit} for {n_items} items and a budget of {budget}; some of each must be left to train on"
-        )
-    if audit == 0 and target is not None:
-        raise InvalidInputError(f"audit is 0 and target {target}; without an audit nothing shows that it is reached")
-    return audit

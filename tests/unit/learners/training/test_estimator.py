@@ -61,7 +61,7 @@ def test_classifiers_of_every_kind_learn_and_every_label_is_asked(
     estimator: object, protocol: TrainingProtocol
 ) -> None:
     """Neighbours need rows, cross-validation rows of each label; a support vector machine has no probabilities."""
-    model = trained(estimator, X, protocol, 200)
+    model = trained(estimator, X, protocol, 300)
     assert np.mean(model.predict(X) == np.array(LABELS)[Y]) > 0.8
     assert min(Counter(model.answered_labels_.tolist())[label] for label in LABELS) > 5
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)

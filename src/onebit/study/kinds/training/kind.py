@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 
 from onebit.classifier import YesNoClassifier
 from onebit.learners.contract import Learner
-from onebit.learners.training.audit import audited_interval
+from onebit.learners.training.audit import audited_interval, items_aside
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model, mean_belief
-from onebit.learners.training.network import NetworkEnsemble
-from onebit.learners.training.planning import items_aside
+from onebit.learners.training.named import built_in
 from onebit.learners.training.result import TrainingResult, missing_label
 from onebit.log.events import Created, Event
 from onebit.log.fold import Course
@@ -253,7 +252,7 @@ def build_training(
     snapshot: Snapshot | None = None,
 ) -> tuple[TrainingLearner, Model]:
     """A fresh learner and its model, or the model of a snapshot; InvalidInputError for what cannot be run."""
-    fresh = NetworkEnsemble(features.shape[1], n_labels, generator(setting.seed, "networks"))
+    fresh = built_in(features.shape[1], n_labels, names, generator(setting.seed, "networks"))
     model = fresh if snapshot is None else snapshot.model
     learner = TrainingLearner(
         model,
