@@ -229,18 +229,17 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _names(self, labels: Sequence[Any] | None, label_features: ArrayLike | None) -> NDArray[np.float32] | None:
         """The names of ``classes_`` in the features of the built-in model; None where there are none."""
+        features = self._features
         if label_features is None:
-            return None if self._features is None else self._features.of_names(self.classes_)
+            return None if features is None else features.of_names(self.classes_)
         given = np.asarray(label_features, dtype=np.float64)
-        n_columns = None if self._features is None else self._features.n_columns
-        if labels is None or n_columns is None or given.shape != (self.classes_.size, n_columns):
+        if labels is None or features is None or given.shape != (self.classes_.size, features.n_columns):
             raise InvalidInputError(
                 f"label_features has shape {given.shape}; it needs labels, X of numbers, no estimator, and a row for "
                 "each label with as many columns as X"
             )
         assert_all_finite(given, input_name="label_features")
-        assert self._features is not None
-        return self._features(given[np.argsort(as_labels(labels), kind="stable")])
+        return features(given[np.argsort(as_labels(labels), kind="stable")])
 
     def _new_model(self, x: Any, names: NDArray[np.float32] | None) -> tuple[Model, Guide | None]:
         """The classifier, and who helps to ask where it is an estimator."""
