@@ -223,6 +223,12 @@ class Epoch:
         n = self.is_settled.size if self.is_settled.all() else int(np.argmin(self.is_settled))
         return self.outcome[:n]
 
+    def settled_later(self) -> Ints:
+        """The rounds after that beginning that are settled all the same: they count for who leads, not for wealth."""
+        n = self.settled_prefix().size
+        later: Ints = n + np.flatnonzero(self.is_settled[n:])
+        return later
+
     def checks(self) -> list[bool]:
         """What the checks in that beginning found, in the order drawn."""
         n = self.settled_prefix().size

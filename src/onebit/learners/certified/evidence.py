@@ -157,7 +157,21 @@ class IndependentEvidence(DrawnEvidence):
             n_skipped, n_agreed = n_contested - rounds.z.size, outcome.size - n_contested
             self._weighted.append(WeightedEpoch(rounds, survivors, n_skipped, n_agreed))
         self._wealth.add(rounds)
-        self.score += rounds.estimates().sum(axis=0)
+        self.score += rounds.estimates().sum(axis=0) + self._later_estimates(epoch, survivors)
+
+    def _later_estimates(self, epoch: Epoch, survivors: Ints) -> Floats:
+        """The sum of X over the rounds that are settled, but not in the order drawn: for who leads alone."""
+        later = epoch.settled_later()
+        if later.size == 0:
+            return np.zeros(self._rows.size)
+        rounds = (
+            exact_rounds(epoch.drawn, survivors, epoch.outcome)
+            if epoch.one_shot is None
+            else epoch.one_shot.rounds(epoch.outcome, self._rows.size)
+        )
+        places = np.flatnonzero(contested(epoch.drawn.said[survivors]))
+        total: Floats = rounds.estimates()[np.isin(places, later)].sum(axis=0)
+        return total
 
     def course(self, leader: int, c: float, n_rounds: Sequence[int]) -> Floats:
         return self._wealth.course(leader, c)
@@ -230,7 +244,10 @@ class PoolEvidence(DrawnEvidence):
         items = epoch.drawn.items[: label.size]
         self._undrawn[items] = False
         self._wealth.add(items, right)
-        self.score += right.sum(axis=1)
+        later = epoch.settled_later()
+        self.score += right.sum(axis=1) + (
+            (epoch.drawn.said[:, later] == epoch.outcome[later]) & (epoch.outcome[later] >= 0)
+        ).sum(axis=1)
         known = np.full(said.shape, self._passive)
         known[survivors] = True
         skipped = self._skips.before(items.size, epoch.drawn.n_left)

@@ -42,7 +42,7 @@ class PanelQuestions(Asking):
         self.number, self._items = number, items
         self._ready = deque(cells)
         self._asked: dict[int, tuple[int, int]] = {}
-        self._n_cells = len(cells)
+        self._cells = frozenset(cells)
         #: That of the output asked about last.
         self._last_place = -1
         #: The verdicts given so far; can't tell is not a yes.
@@ -54,11 +54,16 @@ class PanelQuestions(Asking):
 
     @property
     def n_unsettled(self) -> int:
-        return self._n_cells - len(self.accepted)
+        return len(self._cells) - len(self.accepted)
 
     @property
     def questions(self) -> list[int]:
         return list(self._asked)
+
+    @property
+    def unsettled_places(self) -> set[int]:
+        """The items of which a verdict is missing."""
+        return {place for place, _ in self._cells - self.accepted.keys()}
 
     @property
     def continues_item(self) -> bool:
@@ -206,8 +211,8 @@ class PanelLearner(CertifiedRun):
             return
         for (place, label), accepted in self._panel.accepted.items():
             self._evidence.judge(place, label, accepted)
-        self._panel = None
-        self._evidence.update(self._n_rounds, standing.leader)
+        unsettled, self._panel = self._panel.unsettled_places, None
+        self._evidence.update(self._n_rounds, standing.leader, unsettled)
         standing.update(None)
         self._status = self._status_after(standing, if_not_over)
         self._note_closing(standing)

@@ -72,7 +72,7 @@ class Standing:
         self._evidence, self._transfer = evidence, transfer
         #: What the hypotheses say on the examples of the vote, (N, m).
         self.looked_at = evidence.look()
-        #: With the vote; it decides about shares of delta.
+        #: With the vote; it decides about shares of delta, and who leads of those with equal scores.
         self.agreement = agreement(self.looked_at)
         #: The log-wealth that shows something against each leader.
         self.threshold = -np.log(failure_per_leader(self.agreement, delta) if failure is None else failure)
@@ -120,13 +120,19 @@ class Standing:
         self._ahead = self._frozen = self._accuracies = None
         self._known = known
         score = self._evidence.score if known is None else known.score
-        self.leader = int(self.survivors[np.argmax(score[self.survivors])])
+        self.leader = self._first_of_equals(score)
         behind = self._shown(0.0, keep=True)
         behind[self.leader] = False
         self.survivors = self.survivors[~behind[self.survivors]]
         self.is_exact = known is not None or self.n_left() == 0 or self.survivors.size == 1
         if not self.is_exact:
             self._climb()
+
+    def _first_of_equals(self, score: Floats) -> int:
+        """The survivor with the highest score; of equals the one that agrees most with the vote, then the first."""
+        survivors = self.survivors
+        highest = survivors[score[survivors] == score[survivors].max()]
+        return int(highest[np.argmax(self.agreement[highest])])
 
     def suspend(self) -> None:
         """What the evidence rests on is refuted: nothing is shown, and anybody may be the best."""
