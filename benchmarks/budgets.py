@@ -1,0 +1,138 @@
+"""What a budget buys: the chance of naming the best model after 50, 100, 200 and 500 answers, and the mean regret.
+
+On the four real tables and on four that are made (``budget_tables.py``): bad consensus, two labels, many poor models,
+one model far ahead. ``best`` is the model that is right most often on the pool, ``regret`` by how much the named one is
+right less often. Pools are 1,000 items that the seed draws, or whole tables, on which seeds differ in the questions.
+
+Methods: the certified learner to eps .01 with a budget (one-shot, follow-up, and labels, which asks for labels); random
+labels; Model Selector, ModelPicker and CODA, rebuilt from their publications in ``research/rivals``, which ask for
+labels. The unit is one answer: a yes or no, or a label. CODA wants soft scores and has hard predictions here; it is
+slow, so it has fewer seeds, budgets up to 100 and pools alone.
+
+``python -m benchmarks.budgets [SEEDS [METHOD ...]]``; results are kept, and a second call goes on.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from functools import lru_cache, partial
+
+import numpy as np
+from benchmarks.budget_tables import MADE, REAL, Table, table
+from benchmarks.harness import Case, run_cases
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from onebit.hypotheses.finite import PredictionTable
+from onebit.learners.certified import CertifiedLearner
+from onebit.learners.contract import run
+from onebit.learners.items import Pool
+from onebit.raters import SimulatedRater
+from onebit.records import AskingProtocol
+from onebit.research.rivals.coda import Coda
+from onebit.research.rivals.labelled import LabelledRival, RandomLabels
+from onebit.research.rivals.model_picker import ModelPicker
+from onebit.research.rivals.model_selector import ModelSelector
+
+BUDGETS = (50, 100, 200, 500)
+SEEDS = 40
+POOL = 1000
+#: CODA takes seconds per label.
+CODA_SEEDS, CODA_BUDGETS = 5, (50, 100)
+#: Seconds per yes or no, and per label.
+SECONDS_PER_ANSWER, SECONDS_PER_LABEL = 2, 5
+Named = list[tuple[int, float | None]]
+
+
+def by_labels(rival: type[LabelledRival], on: Table, seed: int, budgets: tuple[int, ...]) -> Named:
+    """The model named after so many labels; nothing is certified."""
+    asking, named = rival(on.said, on.n_labels, np.random.default_rng([seed, 1])), []
+    for n in range(1, max(budgets) + 1):
+        if (item := asking.next()) is not None:
+            asking.tell(item, int(on.truth[item]))
+        if n in budgets:
+            named.append((asking.leader(), None))
+    return named
+
+
+def certified(protocol: AskingProtocol, on: Table, seed: int, budgets: tuple[int, ...]) -> Named:
+    """The model named by the certified learner that looks for eps .01, one run for each budget."""
+    named = []
+    for budget in budgets:
+        items = Pool(np.arange(on.truth.size))
+        learner = CertifiedLearner(
+            PredictionTable(on.said, on.n_labels), items, eps=0.01, protocol=protocol, budget=budget, seed=seed
+        )
+        result = run(learner, SimulatedRater(on.truth), 1)
+        named.append((int(result.chosen), result.achieved_eps))
+    return named
+
+
+METHODS: dict[str, Callable[[Table, int, tuple[int, ...]], Named]] = {
+    "random labels": partial(by_labels, RandomLabels),
+    "Model Selector": partial(by_labels, ModelSelector),
+    "ModelPicker": partial(by_labels, ModelPicker),
+    "CODA": partial(by_labels, Coda),
+    "certified, one-shot": partial(certified, "one-shot"),
+    "certified, follow-up": partial(certified, "follow-up"),
+    "certified, labels": partial(certified, "labels"),
+}
+ASK_LABELS = ("random labels", "Model Selector", "ModelPicker", "CODA", "certified, labels")
+
+
+@lru_cache(maxsize=1)
+def whole(name: str) -> Table:
+    found = table(name)
+    if found is None:
+        raise FileNotFoundError(name)
+    return found
+
+
+def cases(seeds: int, methods: list[str]) -> Iterator[Case]:
+    present = [name for name in (*REAL, *MADE) if table(name) is not None]
+    for items in (POOL, None):
+        for name in present:
+            for method in methods:
+                if method != "CODA":
+                    yield {"table": name, "items": items, "method": method, "seeds": seeds}
+                elif items is not None:
+                    yield {"table": name, "items": items, "method": method, "seeds": min(seeds, CODA_SEEDS)}
+
+
+def measure(case: Case) -> Case:
+    budgets = CODA_BUDGETS if case["method"] == "CODA" else BUDGETS
+    start, hits, regrets, shown = time.process_time(), [], [], []
+    with threadpool_limits(1):
+        for seed in range(case["seeds"]):
+            on = whole(case["table"]).pool(seed, case["items"])
+            accuracy = on.accuracy
+            named = METHODS[case["method"]](on, seed, budgets)
+            regret = np.array([accuracy.max() - accuracy[model] for model, _ in named])
+            hits.append(regret == 0)
+            regrets.append(regret)
+            shown.append([eps for _, eps in named])
+    figures: Case = {
+        f"best {n}": round(100 * float(each)) for n, each in zip(budgets, np.mean(hits, axis=0), strict=True)
+    }
+    figures |= {f"regret {n}": float(each) for n, each in zip(budgets, np.mean(regrets, axis=0), strict=True)}
+    if shown[0][0] is not None:
+        figures |= {f"eps {n}": float(each) for n, each in zip(budgets, np.mean(shown, axis=0), strict=True)}
+    return {**figures, "seconds": (time.process_time() - start) / case["seeds"]}
+
+
+def report(rows: list[Case]) -> None:
+    """The means over the tables, at equal counts."""
+    for items in dict.fromkeys(row["items"] for row in rows):
+        print(f"mean over the tables, {'whole tables' if items is None else f'pools of {items:,}'}: best named, %")
+        for method in dict.fromkeys(row["method"] for row in rows):
+            of = [row for row in rows if row["method"] == method and row["items"] == items]
+            shown = [
+                f"{np.mean([row[f'best {n}'] for row in of]):4.0f}" for n in BUDGETS if of and f"best {n}" in of[0]
+            ]
+            print(f"  {method:28} {' '.join(shown)}   ({len(of)} tables)")
+
+
+if __name__ == "__main__":
+    n_seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
+    report(run_cases("budgets", cases(n_seeds, sys.argv[2:] or list(METHODS)), measure))
