@@ -4,10 +4,11 @@ On the four real tables and on four that are made (``budget_tables.py``): bad co
 one model far ahead. ``best`` is the model that is right most often on the pool, ``regret`` by how much the named one is
 right less often. Pools are 1,000 items that the seed draws, or whole tables, on which seeds differ in the questions.
 
-Methods: the certified learner to eps .01 with a budget (one-shot, follow-up, and labels, which asks for labels); random
-labels; Model Selector, ModelPicker and CODA, rebuilt from their publications in ``research/rivals``, which ask for
-labels. The unit is one answer: a yes or no, or a label. CODA wants soft scores and has hard predictions here; it is
-slow, so it has fewer seeds, budgets up to 100 and pools alone.
+Methods: a budget that is spent (one-shot on a pool, ``--budget`` without ``--eps``); the certified learner to eps .01
+with a budget (one-shot, follow-up, and labels, which asks for labels); random labels; Model Selector, ModelPicker and
+CODA, rebuilt from their publications in ``research/rivals``, which ask for labels. The unit is one answer: a yes or no,
+or a label; at 2 s per answer and 5 s per label, 100 answers take as long as 40 labels. CODA wants soft scores and has
+hard predictions here; it is slow, so it has fewer seeds, budgets up to 100 and pools alone.
 
 ``python -m benchmarks.budgets [SEEDS [METHOD ...]]``; results are kept, and a second call goes on.
 """
@@ -30,6 +31,7 @@ from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.raters import SimulatedRater
 from onebit.records import AskingProtocol
+from onebit.records.selection_spec import eps_of_budget
 from onebit.research.rivals.coda import Coda
 from onebit.research.rivals.labelled import LabelledRival, RandomLabels
 from onebit.research.rivals.model_picker import ModelPicker
@@ -38,10 +40,11 @@ from onebit.research.rivals.model_selector import ModelSelector
 BUDGETS = (50, 100, 200, 500)
 SEEDS = 40
 POOL = 1000
+#: Labels that take as long as so many answers: 2 s per yes or no, 5 s per label.
+IN_THE_TIME = {50: 20, 100: 40, 200: 80, 500: 200}
+LABELS = tuple(sorted({*BUDGETS, *IN_THE_TIME.values()}))
 #: CODA takes seconds per label.
-CODA_SEEDS, CODA_BUDGETS = 5, (50, 100)
-#: Seconds per yes or no, and per label.
-SECONDS_PER_ANSWER, SECONDS_PER_LABEL = 2, 5
+CODA_SEEDS, CODA_LABELS = 5, (20, 40, 50, 80, 100)
 Named = list[tuple[int, float | None]]
 
 
@@ -56,13 +59,31 @@ def by_labels(rival: type[LabelledRival], on: Table, seed: int, budgets: tuple[i
     return named
 
 
+def spent(on: Table, seed: int, budgets: tuple[int, ...]) -> Named:
+    """The model named where a budget is spent: one run to the largest, and its last closing within each budget."""
+    hypotheses, items, most = PredictionTable(on.said, on.n_labels), Pool(np.arange(on.truth.size)), max(budgets)
+    learner = CertifiedLearner(hypotheses, items, eps=eps_of_budget(most), budget=most, seed=seed, spends=True)
+    first = int(learner.result.chosen)
+    run(learner, SimulatedRater(on.truth), 1)
+    named = []
+    for budget in budgets:
+        closed = [(each.leader, each.certified_eps) for each in learner.closings if each.n_answers <= budget]
+        named.append(closed[-1] if closed else (first, 1.0))
+    return named
+
+
 def certified(protocol: AskingProtocol, on: Table, seed: int, budgets: tuple[int, ...]) -> Named:
-    """The model named by the certified learner that looks for eps .01, one run for each budget."""
+    """The model named by the certified learner on its way to eps .01, one run for each budget."""
     named = []
     for budget in budgets:
         items = Pool(np.arange(on.truth.size))
         learner = CertifiedLearner(
-            PredictionTable(on.said, on.n_labels), items, eps=0.01, protocol=protocol, budget=budget, seed=seed
+            PredictionTable(on.said, on.n_labels),
+            items,
+            eps=0.01,
+            protocol=protocol,
+            budget=budget,
+            seed=seed,
         )
         result = run(learner, SimulatedRater(on.truth), 1)
         named.append((int(result.chosen), result.achieved_eps))
@@ -74,11 +95,12 @@ METHODS: dict[str, Callable[[Table, int, tuple[int, ...]], Named]] = {
     "Model Selector": partial(by_labels, ModelSelector),
     "ModelPicker": partial(by_labels, ModelPicker),
     "CODA": partial(by_labels, Coda),
+    "budget spent": spent,
     "certified, one-shot": partial(certified, "one-shot"),
     "certified, follow-up": partial(certified, "follow-up"),
     "certified, labels": partial(certified, "labels"),
 }
-ASK_LABELS = ("random labels", "Model Selector", "ModelPicker", "CODA", "certified, labels")
+COUNTS = {"random labels": LABELS, "Model Selector": LABELS, "ModelPicker": LABELS, "CODA": CODA_LABELS}
 
 
 @lru_cache(maxsize=1)
@@ -101,7 +123,7 @@ def cases(seeds: int, methods: list[str]) -> Iterator[Case]:
 
 
 def measure(case: Case) -> Case:
-    budgets = CODA_BUDGETS if case["method"] == "CODA" else BUDGETS
+    budgets = COUNTS.get(case["method"], BUDGETS)
     start, hits, regrets, shown = time.process_time(), [], [], []
     with threadpool_limits(1):
         for seed in range(case["seeds"]):
@@ -122,15 +144,18 @@ def measure(case: Case) -> Case:
 
 
 def report(rows: list[Case]) -> None:
-    """The means over the tables, at equal counts."""
+    """The means over the tables, at equal counts and at equal seconds."""
     for items in dict.fromkeys(row["items"] for row in rows):
         print(f"mean over the tables, {'whole tables' if items is None else f'pools of {items:,}'}: best named, %")
         for method in dict.fromkeys(row["method"] for row in rows):
             of = [row for row in rows if row["method"] == method and row["items"] == items]
-            shown = [
-                f"{np.mean([row[f'best {n}'] for row in of]):4.0f}" for n in BUDGETS if of and f"best {n}" in of[0]
-            ]
-            print(f"  {method:28} {' '.join(shown)}   ({len(of)} tables)")
+            counts = {f"{method}": {n: n for n in BUDGETS}}
+            if method in COUNTS:
+                counts[f"{method}, in the time"] = IN_THE_TIME
+            for told, count in counts.items():
+                found = [[row[f"best {count[n]}"] for row in of if f"best {count[n]}" in row] for n in BUDGETS]
+                shown = [f"{np.mean(each):4.0f}" if each else "   -" for each in found]
+                print(f"  {told:36} {' '.join(shown)}   ({len(of)} tables)")
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from onebit.records.epochs import Closing, EpochPlan, EpochRecord
 from onebit.records.gate import Comparison, GateVerdict, passes
 from onebit.records.numbers import Count, Finite, Propensity
 from onebit.records.question import Answer, Question, RunStatus, Status
-from onebit.records.selection_spec import SelectionSpec
+from onebit.records.selection_spec import EPS, SelectionSpec
 from onebit.records.setting import (
     ANSWERS_PER_ITEM,
     DELTA,
@@ -22,6 +22,7 @@ from onebit.records.training_spec import TrainingSpec
 __all__ = [
     "ANSWERS_PER_ITEM",
     "DELTA",
+    "EPS",
     "SECONDS_PER_ANSWER",
     "Answer",
     "AskingProtocol",

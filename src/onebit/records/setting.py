@@ -31,7 +31,8 @@ class Setting:
     Raters are taken to say no to a right label with probability at most ``f_no``, and yes to a wrong one with at most
     ``f_yes``. ``exhaustive``: the right label of every item is one of the table's labels. ``seed_given``: somebody
     chose the seed; otherwise it came from the operating system. With a ``baseline``, the number of a model, it is a
-    gate: every other model is held against that one, and ``eps`` is the margin.
+    gate: every other model is held against that one, and ``eps`` is the margin. ``spends``: the run goes on until its
+    ``budget`` is used, and ``eps`` is only what its bets are made for.
     """
 
     eps: Finite
@@ -46,6 +47,7 @@ class Setting:
     exhaustive: bool = False
     seed_given: bool = True
     baseline: Count | None = None
+    spends: bool = False
 
 
 @dataclass(frozen=True, slots=True)

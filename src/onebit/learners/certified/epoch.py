@@ -129,6 +129,8 @@ class OneShot:
         self.places, self.outputs = of.places, of.outputs
         label, example = law.of(of.outputs, of.unknown, of.guess)
         self._q = np.where(of.unknown, label * example[of.outputs.example], 1.0)
+        #: About the outputs: how likely each is right, as far as it is not known.
+        self.guess = of.guess
         self._guess = of.guess + of.is_right
         self._for_rival = self._guess + f_yes * (of.outputs.label < 0)
         scores = of.outputs.per_example(law.scores(of.outputs, of.unknown, of.guess))

@@ -109,10 +109,11 @@ class PanelLearner(CertifiedRun):
         seed: int | None = None,
         judge: NDArray[np.floating] | None = None,
         baseline: int | None = None,
+        spends: bool = False,
     ) -> None:
         population: Population = "pool" if isinstance(items, Pool) else "stream"
         seed = fresh_seed() if seed is None else seed
-        setting = Setting(eps, delta, "panel", population, budget=budget, seed=seed, baseline=baseline)
+        setting = Setting(eps, delta, "panel", population, budget=budget, seed=seed, baseline=baseline, spends=spends)
         super().__init__(hypotheses, items, setting)
         self._hypotheses, self._source = hypotheses, items
         #: The item at each place of the order.
@@ -136,7 +137,8 @@ class PanelLearner(CertifiedRun):
         if self._setting.baseline is not None:
             return self._gate(self._evidence, self._setting.baseline, self._setting.delta)
         failure = even_failure_per_leader(self._first.size, self._setting.delta)
-        return Standing(self._evidence, eps=self._setting.eps, delta=self._setting.delta, failure=failure)
+        eps, delta, spends = self._setting.eps, self._setting.delta, self._setting.spends
+        return Standing(self._evidence, eps=eps, delta=delta, failure=failure, spends=spends)
 
     def _begin(self, standing: Standing) -> None:
         number = len(self.epochs)
@@ -168,7 +170,12 @@ class PanelLearner(CertifiedRun):
         self._asking = self._panel = PanelQuestions(number, cells, self._items)
 
     def _contenders(self, standing: Standing) -> Ints:
-        """The leader, and the rivals that may still be ahead of it by more than eps; rising."""
+        """The leader, and the rivals that may still be ahead of it by more than eps; rising.
+
+        Where a budget is spent: all that may be the best.
+        """
+        if self._setting.spends:
+            return standing.survivors
         return np.union1d(standing.not_shown(self._setting.eps), [standing.leader])
 
     def _recorded(self, record: EpochRecord) -> Ints:

@@ -29,14 +29,14 @@ class Plan:
     law: Law
 
     @classmethod
-    def of_record(cls, record: EpochRecord, names: Ints, leader: int) -> Plan:
+    def of_record(cls, record: EpochRecord, names: Ints, leader: int, law_of: type[Law] = Law) -> Plan:
         """The plan of a log; ``names`` (V,) are the survivors' numbers in it, and ``leader`` is one of these rows."""
         if not {name for name, _ in record.mixture} <= set(names.tolist()):
             raise InvalidInputError(f"epoch {record.number} asks for rivals that do not survive until then")
         row = {name: place for place, name in enumerate(names.tolist())}
         rivals = np.array([row[name] for name, _ in record.mixture], dtype=np.int64)
         needs = np.array([need for _, need in record.mixture], dtype=np.float64)
-        law = Law(leader, rivals, needs, record.gamma, record.sure_from)
+        law = law_of(leader, rivals, needs, record.gamma, record.sure_from)
         return cls(Guess(np.array(record.trust), np.array(record.guess)), law)
 
 

@@ -56,6 +56,11 @@ class CertifiedRun(Learner[CertifiedResult]):
                 f"baseline is {setting.baseline!r} of {hypotheses.n_hypotheses} models; it must be the number of one, "
                 "counted from 0, and there must be another to hold against it"
             )
+        if setting.spends and (setting.budget is None or setting.baseline is not None):
+            raise InvalidInputError(
+                f"spends is given with budget {setting.budget!r} and baseline {setting.baseline!r}; it takes a budget "
+                "to spend on a choice, and a gate makes none"
+            )
         #: What is promised follows from it.
         self._setting = setting
         self.seed = setting.seed

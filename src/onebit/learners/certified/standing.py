@@ -63,13 +63,21 @@ class Standing:
     """The leader, the survivors and the certified eps. Rows count the distinct hypotheses.
 
     With raters who err, ``transfer`` is the least that a gap in yes-rates can be of the gap in accuracy. ``failure``
-    (N,) is what of delta each may use up as the leader; without it, that goes by a vote.
+    (N,) is what of delta each may use up as the leader; without it, that goes by a vote. ``spends``: the run goes on
+    until its budget is used, and ``eps`` is the least that is looked for.
     """
 
     def __init__(
-        self, evidence: Evidence, *, eps: float, delta: float, transfer: float = 1.0, failure: Floats | None = None
+        self,
+        evidence: Evidence,
+        *,
+        eps: float,
+        delta: float,
+        transfer: float = 1.0,
+        failure: Floats | None = None,
+        spends: bool = False,
     ) -> None:
-        self._evidence, self._transfer = evidence, transfer
+        self._evidence, self._transfer, self._spends = evidence, transfer, spends
         #: What the hypotheses say on the examples of the vote, (N, m).
         self.looked_at = evidence.look()
         #: With the vote; it decides about shares of delta, and who leads of those with equal scores.
@@ -107,19 +115,25 @@ class Standing:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the eps asked for is shown."""
-        return self.certified_eps <= self._eps
+        """Whether the eps asked for is shown; where a budget is spent, that nobody is ahead of the leader."""
+        return self.certified_eps <= (0.0 if self._spends else self._eps)
 
     @property
     def is_over(self) -> bool:
         """Whether nothing more needs to be asked, or can be."""
         return self.is_exact or self.is_suspended or self.is_shown
 
-    def update(self, known: Known | None) -> None:
-        """Draw all conclusions from the evidence, and from what is ``known``."""
+    def update(self, known: Known | None, score: Floats | None = None) -> None:
+        """Draw all conclusions from the evidence, and from what is ``known``.
+
+        ``score`` (N,) says who seems best, where that is not for the evidence to say.
+        """
         self._ahead = self._frozen = self._accuracies = None
         self._known = known
-        score = self._evidence.score if known is None else known.score
+        if known is not None:
+            score = known.score
+        elif score is None:
+            score = self._evidence.score
         self.leader = self._first_of_equals(score)
         behind = self._shown(0.0, keep=True)
         behind[self.leader] = False

@@ -52,7 +52,7 @@ class SelectionStatus(StudyStatus):
     each candidate.
     """
 
-    eps: float
+    eps: float | None
     certified_eps: float | None
     chosen: tuple[str, ...]
     survivors: tuple[str, ...] | None
@@ -75,9 +75,12 @@ class SelectionStatus(StudyStatus):
         eps = "none yet" if self.certified_eps is None else f"{self.certified_eps:.4f}"
         if self.gate:
             return [*self._gate_lines(), *answers, *self._to_come(), *judge]
+        aim = "(none asked for: the budget is spent on the choice)"
+        if self.eps is not None:
+            aim = f"(asked for: {self.eps:g}): {'safe to stop' if self.is_safe_to_stop else 'not yet'}"
         lines = [
             f"{self.name}: {self.status.value}",
-            f"certified eps   {eps} (asked for: {self.eps:g}): {'safe to stop' if self.is_safe_to_stop else 'not yet'}",
+            f"certified eps   {eps} {aim}",
             f"leader          {', '.join(self.chosen) or 'none yet'}",
         ]
         if self.survivors is not None:
@@ -162,7 +165,7 @@ class Selection(Kind):
             name=standing.name,
             status=result.status,
             promise=result.promise,
-            eps=setting.eps,
+            eps=None if setting.spends else setting.eps,
             certified_eps=result.achieved_eps if is_shown else None,
             chosen=self._chosen(result) if is_shown else (),
             survivors=tuple(self.about.models[h] for h in certified.survivors) if certified and is_shown else None,
@@ -181,6 +184,9 @@ class Selection(Kind):
         )
 
     def look_ahead(self, seconds: float, is_stopped: Callable[[], bool] | None = None) -> Any:
+        if self.setting.spends:
+            # It ends when the budget is used.
+            return asdict(Rehearsal(()))
         table = Table(self.predictions, self.created.table.n_labels, self._selection.judge)
         return asdict(rehearse(table, self.setting, seconds=seconds, is_stopped=is_stopped))
 
@@ -193,6 +199,11 @@ class Selection(Kind):
             return None
         if result.status is not RunStatus.RUNNING:
             return Needed(0, 0, 0)
+        if self.setting.spends and self.setting.budget is not None:
+            left = max(self.setting.budget - result.n_answers, 0)
+            return Needed(left, left, left).by_raters(
+                self.created.overlap, self.about.gold_share + self.about.repeat_share
+            )
         if self._ahead is None:
             return None
         closings = self.learner.closings
@@ -215,7 +226,7 @@ class Selection(Kind):
         return {
             "chosen": list(self._chosen(result)),
             "certified_eps": result.achieved_eps,
-            "eps": self.setting.eps,
+            "eps": None if self.setting.spends else self.setting.eps,
             "delta": self.setting.delta,
             "protocol": self.setting.protocol,
             "n_rounds": result.n_rounds,
@@ -324,7 +335,8 @@ class Selection(Kind):
         """What other ways to choose would have cost on this table, where that is known."""
         if self.setting.protocol == "panel" or self.setting.baseline is not None:
             return (price_of_all_outputs(self.predictions),)
-        if self.truth is None:
+        if self.truth is None or self.setting.spends:
+            # Where a budget is spent, other ways have no eps that they could be held to.
             # Forecasts take seconds that depend on the machine, and a report is recomputed by whoever verifies it.
             return counted_prices(self.predictions, self.setting)
         return measured_prices(self.predictions, self.truth, self.created.table.n_labels, self.setting)

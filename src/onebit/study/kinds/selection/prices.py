@@ -39,14 +39,14 @@ def prices(
 
     It takes ``seconds`` for each way at most, so it is for a report and not for a page that somebody waits for. With
     None every rehearsal goes to its end, and the prices are the same on every machine. Free texts have no other way: of
-    a panel, nothing is told here (``price_of_all_outputs`` counts what all would cost). A way is left out whose
-    rehearsals did not come to an end.
+    a panel, nothing is told here (``price_of_all_outputs`` counts what all would cost), nor where a budget is spent,
+    which has no eps. A way is left out whose rehearsals did not come to an end.
 
     >>> said = np.array([[0, 1, 2] * 30, [0, 1, 1] * 30])
     >>> [price.way for price in prices(Table(said, 3), Setting(0.1, 0.05, "one-shot"))]
     ['Follow-up', 'Full labels of random items']
     """
-    if setting.protocol == "panel" or table.predictions.size > MOST_TO_SIMULATE:
+    if setting.protocol == "panel" or setting.spends or table.predictions.size > MOST_TO_SIMULATE:
         return ()
     found = []
     for protocol, way in WAYS.items():

@@ -92,6 +92,7 @@ def _certified(
             seed=setting.seed,
             judge=judge,
             baseline=setting.baseline,
+            spends=setting.spends,
         )
     return CertifiedLearner(
         hypotheses,
@@ -107,6 +108,7 @@ def _certified(
         exhaustive=setting.exhaustive,
         judge=judge,
         baseline=setting.baseline,
+        spends=setting.spends,
     )
 
 
