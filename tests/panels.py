@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from operator import mul
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +87,19 @@ def known_differences(said: Ints, verdict: Verdicts, h: int, g: int, n_drawn: in
     return found
 
 
-def wealth_on_pool(said: Ints, verdict: Verdicts, h: int, g: int, n_drawn: int, c: float) -> float:
+def weights_for(eps: float | None) -> list[float]:
+    """Step 4: what each bet weighs where ``eps`` is asked for and differences are exact; the same for all if None."""
+    even = 1 / BETS.size
+    if eps is None:
+        return [even] * BETS.size
+    usual = min(3.5 * math.sqrt(eps), 0.9)
+    near = [math.exp(-(math.log(bet / usual) ** 2) / 2) for bet in BETS.tolist()]
+    return [0.75 * each / math.fsum(near) + 0.25 * even for each in near]
+
+
+def wealth_on_pool(
+    said: Ints, verdict: Verdicts, h: int, g: int, n_drawn: int, c: float, eps: float | None = None
+) -> float:
     """Step 15 for one pair of a pool, whose items stand in their order: the log of the wealth."""
     n = said.shape[1]
     left = int((said[h] != said[g]).sum())
@@ -101,11 +114,13 @@ def wealth_on_pool(said: Ints, verdict: Verdicts, h: int, g: int, n_drawn: int, 
             bet = each / room if room > 0 else each
             wealth[k] *= 1 - bet * (D - (n * c - total) / left)
         total, left = total + D, left - 1
-    return math.inf if n * c - total > left else math.log(math.fsum(wealth) / BETS.size)
+    return math.inf if n * c - total > left else math.log(math.fsum(map(mul, weights_for(eps), wealth)))
 
 
-def wealth_on_stream(said: Ints, verdict: Verdicts, h: int, g: int, n_drawn: int, c: float) -> float:
+def wealth_on_stream(
+    said: Ints, verdict: Verdicts, h: int, g: int, n_drawn: int, c: float, eps: float | None = None
+) -> float:
     """Step 15 for one pair of a stream."""
     differences = known_differences(said, verdict, h, g, n_drawn)
     products = [math.prod(1 - bet * (D - c) for _, D in differences) for bet in BETS.tolist()]
-    return math.log(math.fsum(products) / BETS.size)
+    return math.log(math.fsum(map(mul, weights_for(eps), products)))

@@ -20,7 +20,7 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
-from onebit.estimate.betting import BETS, Wealth
+from onebit.estimate.betting import BETS, Wealth, stakes
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -51,7 +51,7 @@ class PanelWealth(Wealth):
 
     On a pool of ``n_items``, ``n_differ(g)`` (N,) says on how many of all items each hypothesis and g give different
     outputs; a stream has no ``n_items``, and no ``judge``. A pair's factors are those of ``PoolWealth`` and of
-    ``IndependentWealth``.
+    ``IndependentWealth``. Bets have the ``stakes`` of ``usual_bet``.
     """
 
     def __init__(
@@ -61,7 +61,9 @@ class PanelWealth(Wealth):
         n_items: int | None,
         n_differ: Callable[[int], Ints],
         judge: JudgeScores | None = None,
+        usual_bet: float | None = None,
     ) -> None:
+        self._log_stakes = np.log(stakes(usual_bet))
         self._said, self._verdict, self._judge = said, verdict, judge
         self._n_items, self._n_differ = n_items, n_differ
 
@@ -69,7 +71,7 @@ class PanelWealth(Wealth):
         if self._n_items is None:
             state = np.zeros((self._said.shape[0], BETS.size))
             _bet_on_stream(state, self._said, self._verdict, leader, c)
-            return _log_mean(state)
+            return self._log_mean(state)
         plain = self._on_pool(leader, self._n_items * c, np.zeros((1, 1)), np.zeros(self._said.shape[0]), 0.0)
         if self._judge is None:
             return plain
@@ -82,7 +84,11 @@ class PanelWealth(Wealth):
         state = np.zeros((self._said.shape[0], BETS.size))
         n_differ = self._n_differ(leader)
         _bet_on_pool(state, self._said, self._verdict, leader, n_differ, least_sum, scores, scores_left, weight)
-        return _log_mean(state)
+        return self._log_mean(state)
+
+    def _log_mean(self, state: Floats) -> Floats:
+        mean: Floats = logsumexp(state + self._log_stakes, axis=1)
+        return mean
 
     def forget(self, c: float) -> None:
         """Nothing is kept: verdicts that come later may be about items that came before."""
@@ -103,11 +109,6 @@ class PanelWealth(Wealth):
         is_known = (self._verdict >= 0) & (self._verdict[leader] >= 0) & (self._said != self._said[leader])
         D: Floats = np.where(is_known, self._verdict - self._verdict[leader], 0).astype(np.float64)
         return D
-
-
-def _log_mean(state: Floats) -> Floats:
-    mean: Floats = logsumexp(state, axis=1) - np.log(BETS.size)
-    return mean
 
 
 @njit(cache=True, nogil=True)

@@ -24,14 +24,21 @@ from onebit.records import Answer, Closing, EpochRecord, Question, Setting
 from onebit.verify.audit import Audit, Verdict
 from onebit.verify.choice import chooses
 from onebit.verify.panel import PanelAudit
-from onebit.verify.recount import MOST_STAKED, Count, IndependentCount, PoolCount, luck_of_errors, refutes_one_label
+from onebit.verify.recount import (
+    USUAL_EXACT,
+    USUAL_WEIGHTED,
+    Count,
+    IndependentCount,
+    PoolCount,
+    bet_weights,
+    luck_of_errors,
+    refutes_one_label,
+)
 from onebit.verify.redraw import Contest, Known, contest, redraw
 from onebit.verify.settle import Answers, Given, Settled
 
 #: Coefficients of a guess, and with a judge one more.
 N_COEFFICIENTS = 4
-#: Step 4: the bets around which most of the wealth is put, over sqrt(eps): with weighted answers, and by step 11.
-USUAL_BETS = 1.2, 3.5
 
 
 def verify(
@@ -119,10 +126,10 @@ class _RoundsAudit(Audit):
         self._pool_count: PoolCount | None = None
         n_models = scene.said.shape[0]
         slack = self._slack if self._has_slack else None
-        weighted, exact = (min(times * math.sqrt(self._setting.eps), MOST_STAKED) for times in USUAL_BETS)
-        self._count: Count = IndependentCount(n_models, weighted, abstaining_rival=self._setting.f_yes, slack=slack)
+        weights = bet_weights(self._setting.eps, USUAL_WEIGHTED)
+        self._count: Count = IndependentCount(n_models, weights, abstaining_rival=self._setting.f_yes, slack=slack)
         if self._setting.population == "pool" and self._setting.protocol != "one-shot":
-            self._count = self._pool_count = PoolCount(scene.said, exact)
+            self._count = self._pool_count = PoolCount(scene.said, bet_weights(self._setting.eps, USUAL_EXACT))
 
     def _settle(
         self, number: int, epoch: EpochRecord, asked: list[tuple[Question, Given]], closes: bool, may_be_cut: bool

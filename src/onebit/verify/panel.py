@@ -16,7 +16,7 @@ from scipy.special import logsumexp
 from onebit.randomness import generator
 from onebit.records import Answer, EpochRecord, Question
 from onebit.verify.audit import Audit
-from onebit.verify.recount import BETS
+from onebit.verify.recount import BETS, USUAL_EXACT, bet_weights
 from onebit.verify.redraw import UNJUDGED, Contest
 from onebit.verify.settle import Given
 
@@ -32,6 +32,7 @@ class PanelAudit(Audit):
 
     def __init__(self, scene: Contest) -> None:
         super().__init__(scene)
+        self._weights = bet_weights(self._setting.eps, USUAL_EXACT)
         self._is_pool = self._setting.population == "pool"
         # The items of a stream are in their order already.
         self._order = np.arange(scene.n_items)
@@ -133,7 +134,7 @@ class PanelAudit(Audit):
         """The log-wealth of one pair, of bets on the verdicts less ``weight`` of what the judge says."""
         D, _ = self._differences(rival, leader)
         if not self._is_pool:
-            return _mean(np.log1p(-BETS * (D[:, None] - c)).sum(axis=0))
+            return self._mean(np.log1p(-BETS * (D[:, None] - c)).sum(axis=0))
         differ = self._said[rival] != self._said[leader]
         J = np.zeros(self._scene.n_items)
         if self._scores is not None:
@@ -151,7 +152,11 @@ class PanelAudit(Audit):
         # will do.
         room = 1 + weight + (before + J_left) / n_left
         bet = BETS / np.where(room > 0, room, 1.0)[:, None]
-        return _mean(np.log1p(-bet * (D - J[: D.size] - (least - J_left) / n_left)[:, None]).sum(axis=0))
+        return self._mean(np.log1p(-bet * (D - J[: D.size] - (least - J_left) / n_left)[:, None]).sum(axis=0))
+
+    def _mean(self, log_products: Floats) -> float:
+        """log of the mean over the bets, by their weights."""
+        return float(logsumexp(log_products, b=self._weights))
 
     def _known_gap(self, leader: int) -> float | None:
         if self._survivors == (leader,):
@@ -177,8 +182,3 @@ def _shared(said: Ints, scores: Floats) -> Floats:
             known = scores[says & ~np.isnan(scores[:, place]), place]
             shared[says, place] = known.mean() if known.size else UNJUDGED
     return shared
-
-
-def _mean(log_products: Floats) -> float:
-    """log of the mean over the bets."""
-    return float(logsumexp(log_products) - np.log(BETS.size))

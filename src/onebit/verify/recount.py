@@ -6,6 +6,7 @@ with the wealth that the learner keeps.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -29,6 +30,8 @@ EPS_STEP = 1e-4
 LOG_TOLERANCE = 1e-6
 #: Step 4: how much of the wealth is put around a bet, and the standard deviation of log(bet) there.
 NEAR_USUAL, SPREAD = 0.75, 1.0
+#: Step 4: that bet over sqrt(eps), with weighted answers, and where differences are known exactly (steps 11 and 15).
+USUAL_WEIGHTED, USUAL_EXACT = 1.2, 3.5
 
 
 #: Step 10: how often a check may contradict "one right label", what is held against that, and the odds for an alarm.
@@ -51,11 +54,19 @@ def luck_of_errors(n_differ: Ints, log_odds: float, f_no: float, f_yes: float) -
     return least
 
 
-class Count(ABC):
-    """The wealth of every pair from the rounds added so far; most of it is put on bets around ``usual_bet``."""
+def bet_weights(eps: float, usual: float) -> Floats:
+    """Step 4: partly the density of a normal law of log(bet) around ``usual`` sqrt(eps), partly the same for all."""
+    most_likely = min(usual * math.sqrt(eps), MOST_STAKED)
+    density = np.exp(-0.5 * ((np.log(BETS) - np.log(most_likely)) / SPREAD) ** 2)
+    weight: Floats = NEAR_USUAL * density / density.sum() + (1 - NEAR_USUAL) / BETS.size
+    return weight
 
-    def __init__(self, usual_bet: float) -> None:
-        self._usual_bet = usual_bet
+
+class Count(ABC):
+    """The wealth of every pair from the rounds added so far; the bets have the ``weights``, (n_bets,)."""
+
+    def __init__(self, weights: Floats) -> None:
+        self._weights = weights
 
     @abstractmethod
     def add(self, survivors: Sequence[int], settled: Sequence[Settled]) -> None:
@@ -66,13 +77,8 @@ class Count(ABC):
         """For each rival and bet, the log of the product of all factors; shape (n_rivals, n_bets)."""
 
     def log_wealth(self, rivals: Sequence[int], leader: int, c: float) -> Floats:
-        """log of the mean over the bets, against "the rival is ahead of the leader by c or more"; shape (n_rivals,).
-
-        Step 4: a bet's weight is partly the density of a normal law of log(bet) there, partly the same for all.
-        """
-        density = np.exp(-0.5 * ((np.log(BETS) - np.log(self._usual_bet)) / SPREAD) ** 2)
-        weight = NEAR_USUAL * density / density.sum() + (1 - NEAR_USUAL) / BETS.size
-        mean: Floats = logsumexp(self._log_products(rivals, leader, c), b=weight, axis=1)
+        """log of the mean over the bets, against "the rival is ahead of the leader by c or more"; shape (n_rivals,)."""
+        mean: Floats = logsumexp(self._log_products(rivals, leader, c), b=self._weights, axis=1)
         return mean
 
 
@@ -101,11 +107,11 @@ class IndependentCount(Count):
     def __init__(
         self,
         n_models: int,
-        usual_bet: float,
+        weights: Floats,
         abstaining_rival: float,
         slack: Callable[[int], Floats] | None = None,
     ) -> None:
-        super().__init__(usual_bet)
+        super().__init__(weights)
         self._abstaining_rival, self._slack = abstaining_rival, slack
         self._survivors = np.arange(n_models)
         self._epochs: list[_Outputs] = []
@@ -185,8 +191,8 @@ class PoolCount(Count):
     ``said`` (N, n) is what the models say on the pool.
     """
 
-    def __init__(self, said: Ints, usual_bet: float) -> None:
-        super().__init__(usual_bet)
+    def __init__(self, said: Ints, weights: Floats) -> None:
+        super().__init__(weights)
         self._said = said
         self._items: list[int] = []
         #: For each item drawn, which models are right; those that did not survive until then count no more.

@@ -22,7 +22,7 @@ from onebit.raters import ErringRater, Rater, SimulatedRater, UnsureRater
 from onebit.records import Answer, Closing, EpochRecord, Question, Setting
 from onebit.verify.audit import Verdict
 from onebit.verify.certificate import verify
-from onebit.verify.recount import BETS, IndependentCount, PoolCount, estimates
+from onebit.verify.recount import BETS, IndependentCount, PoolCount, bet_weights, estimates
 from onebit.verify.redraw import Known, Round, contest, redraw
 from onebit.verify.settle import Answers, Settled
 
@@ -533,7 +533,7 @@ def test_wealth_of_independent_rounds_by_hand() -> None:
     drawn = replace(one_shot_round(Known()), to_ask=(2,))
     _, q_0, q_2 = drawn.q.tolist()
     known = Known({0: {0: False, 2: True}})
-    count = IndependentCount(4, 0.12, abstaining_rival=0.05)
+    count = IndependentCount(4, bet_weights(0.01, 1.2), abstaining_rival=0.05)
     passed_over = Settled(replace(drawn, to_ask=()), None)
     count.add((0, 1, 2, 3), [Settled(drawn, 2), Settled(drawn, None), passed_over])
     count.add((0, 1, 3), [replace_round(Settled(one_shot_round(known), None), (0, 1, 3))])
@@ -561,7 +561,7 @@ def pool_count(order: tuple[int, ...], right: Ints) -> PoolCount:
 
     Models say 1 where they are right and 0 elsewhere.
     """
-    count = PoolCount(right, 0.35)
+    count = PoolCount(right, bet_weights(0.01, 3.5))
     zero = np.zeros(2)
     settled = [Settled(Round(item, (1,), np.array([0, 1]), right[:, item], zero, zero, zero), 1) for item in order]
     models = range(right.shape[0])
@@ -574,8 +574,8 @@ def test_slack_lowers_the_threshold_and_the_bets() -> None:
     """Step 14, against the plain product; no bet can lose all, however wide the slack is."""
     drawn = replace(one_shot_round(Known()), to_ask=(2,))
     slack = np.array([0.0, 0.3, 0.1, 0.2])
-    count = IndependentCount(4, 0.12, abstaining_rival=0.05, slack=lambda leader: slack)
-    plain = IndependentCount(4, 0.12, abstaining_rival=0.05)
+    count = IndependentCount(4, bet_weights(0.01, 1.2), abstaining_rival=0.05, slack=lambda leader: slack)
+    plain = IndependentCount(4, bet_weights(0.01, 1.2), abstaining_rival=0.05)
     for each in (count, plain):
         each.add((0, 1, 2, 3), [Settled(drawn, 2), Settled(drawn, None)])
     as_rival, as_leader = estimates([Settled(drawn, 2), Settled(drawn, None)], 0.05)
@@ -607,9 +607,9 @@ def test_models_that_hardly_differ_need_no_answers() -> None:
     """They differ on one item of ten: neither is ahead by more than a tenth, whatever is right there."""
     right = np.zeros((2, 10), dtype=np.int64)
     right[0, 3] = 1
-    wealth = PoolCount(right, 0.35).log_wealth([1], 0, 0.11)
+    wealth = PoolCount(right, bet_weights(0.01, 3.5)).log_wealth([1], 0, 0.11)
     assert np.isinf(wealth[0])
-    assert PoolCount(right, 0.35).log_wealth([1], 0, 0.1)[0] == pytest.approx(0, abs=1e-12)
+    assert PoolCount(right, bet_weights(0.01, 3.5)).log_wealth([1], 0, 0.1)[0] == pytest.approx(0, abs=1e-12)
 
 
 def test_the_bet_where_only_winning_throughout_could_save_the_claim() -> None:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError
+from onebit.estimate.betting import usual_bet
 from onebit.estimate.delta import even_failure_per_leader
 from onebit.estimate.panels import JudgeScores
 from onebit.hypotheses.finite import FiniteClass
@@ -126,7 +127,7 @@ class PanelLearner(CertifiedRun):
         if judge is not None and self._pool_said is not None:
             judged = Judge(hypotheses, items, judge).scores(self._items)[self._first]
             scores = JudgeScores(np.where(said < 0, 0.0, judged), constants.JUDGE_WEIGHT, constants.JUDGE_SHARE)
-        self._evidence = PanelEvidence(said, self._pool_said is not None, scores)
+        self._evidence = PanelEvidence(said, self._pool_said is not None, scores, usual_bet(eps, exact=True))
         self._panel: PanelQuestions | None = None
 
     @property

@@ -18,10 +18,13 @@ class PanelEvidence(Evidence):
 
     Of a pool, ``said`` has all items from the start, in their random order; of a stream it grows. A hypothesis that
     abstains is not accepted, so nothing is asked about that. On a pool, ``judge`` has scores in the same order.
+    ``usual_bet`` is that of the wealth.
     """
 
-    def __init__(self, said: Predictions, is_pool: bool, judge: JudgeScores | None = None) -> None:
-        self._said, self._is_pool, self._judge = said, is_pool, judge
+    def __init__(
+        self, said: Predictions, is_pool: bool, judge: JudgeScores | None = None, usual_bet: float | None = None
+    ) -> None:
+        self._said, self._is_pool, self._judge, self._usual_bet = said, is_pool, judge, usual_bet
         self._verdict = np.where(said < 0, 0, UNKNOWN).astype(np.int8)
         #: After how many updates each verdict was given.
         self._given_after = np.zeros(said.shape, dtype=np.int32)
@@ -102,7 +105,8 @@ class PanelEvidence(Evidence):
     def _wealth_of(self, n: int, verdict: Verdicts) -> PanelWealth:
         """The wealth of the first n items."""
         n_items = self._said.shape[1] if self._is_pool else None
-        return PanelWealth(self._said[:, :n], verdict[:, :n], n_items, self._differ_from, self._judge)
+        said, verdict = self._said[:, :n], verdict[:, :n]
+        return PanelWealth(said, verdict, n_items, self._differ_from, self._judge, self._usual_bet)
 
     def course(self, leader: int, c: float, n_rounds: Sequence[int]) -> Floats:
         course = np.empty((len(n_rounds), self.score.size))
