@@ -50,7 +50,8 @@ Named = list[tuple[int, float | None]]
 
 def by_labels(rival: type[LabelledRival], on: Table, seed: int, budgets: tuple[int, ...]) -> Named:
     """The model named after so many labels; nothing is certified."""
-    asking, named = rival(on.said, on.n_labels, np.random.default_rng([seed, 1])), []
+    asking = rival(on.said, on.n_labels, np.random.default_rng([seed, 1]))
+    named: Named = []
     for n in range(1, max(budgets) + 1):
         if (item := asking.next()) is not None:
             asking.tell(item, int(on.truth[item]))
@@ -65,7 +66,7 @@ def spent(on: Table, seed: int, budgets: tuple[int, ...]) -> Named:
     learner = CertifiedLearner(hypotheses, items, eps=eps_of_budget(most), budget=most, seed=seed, spends=True)
     first = int(learner.result.chosen)
     run(learner, SimulatedRater(on.truth), 1)
-    named = []
+    named: Named = []
     for budget in budgets:
         closed = [(each.leader, each.certified_eps) for each in learner.closings if each.n_answers <= budget]
         named.append(closed[-1] if closed else (first, 1.0))
@@ -74,7 +75,7 @@ def spent(on: Table, seed: int, budgets: tuple[int, ...]) -> Named:
 
 def certified(protocol: AskingProtocol, on: Table, seed: int, budgets: tuple[int, ...]) -> Named:
     """The model named by the certified learner on its way to eps .01, one run for each budget."""
-    named = []
+    named: Named = []
     for budget in budgets:
         items = Pool(np.arange(on.truth.size))
         learner = CertifiedLearner(
@@ -138,8 +139,9 @@ def measure(case: Case) -> Case:
         f"best {n}": round(100 * float(each)) for n, each in zip(budgets, np.mean(hits, axis=0), strict=True)
     }
     figures |= {f"regret {n}": float(each) for n, each in zip(budgets, np.mean(regrets, axis=0), strict=True)}
-    if shown[0][0] is not None:
-        figures |= {f"eps {n}": float(each) for n, each in zip(budgets, np.mean(shown, axis=0), strict=True)}
+    if None not in shown[0]:
+        eps = np.mean(np.array(shown, dtype=np.float64), axis=0)
+        figures |= {f"eps {n}": float(each) for n, each in zip(budgets, eps, strict=True)}
     return {**figures, "seconds": (time.process_time() - start) / case["seeds"]}
 
 

@@ -37,7 +37,7 @@ def test_a_budget_without_eps_is_spent() -> None:
     setting = SelectionSpec(budget=300).setting()
     assert (setting.spends, setting.budget, setting.eps) == (True, 300, eps_of_budget(300))
     for told in ({"eps": 0.02}, {"baseline": "a"}, {"learner": "uniform"}):
-        assert not SelectionSpec(budget=300, **told).setting().spends  # type: ignore[arg-type]
+        assert not SelectionSpec(budget=300, **told).setting().spends
     assert SelectionSpec(budget=300, eps=0.02).setting().eps == 0.02
     assert [eps_of_budget(n) for n in (1, 75, 1500, 10**9)] == [0.2, 0.2, 0.01, 0.002]
 

@@ -72,7 +72,7 @@ class Coda(LabelledRival):
         return of_items, of_items.mean(axis=0)
 
     def _best(self, frequency: Floats) -> Floats:
-        mixed: Floats = sum(frequency[c] * self._row(c).best for c in range(self.n_labels))  # type: ignore[assignment]
+        mixed: Floats = sum(frequency[c] * self._row(c).best for c in range(self.n_labels))
         return mixed
 
     def next(self) -> int | None:
@@ -107,7 +107,7 @@ class _Row:
         self._end_weights = np.full(points.size, step)
         self._end_weights[[0, -1]] /= 2
         pdf, log_cdf = _laws(alpha, beta, points)
-        self.best = self._shares(log_cdf.sum(axis=0)[None], pdf, log_cdf)[0]
+        self.best = _normed(self._integrals(log_cdf.sum(axis=0)[None], pdf, log_cdf))[0]
         #: The laws of those that say the label, and of the others.
         self._yes, self._no = _laws(alpha + IMAGINED, beta, points), _laws(alpha, beta + IMAGINED, points)
         self.if_denied = self.after(np.zeros((1, alpha.size), dtype=np.bool_))[0]
@@ -116,8 +116,7 @@ class _Row:
         """After an item of the label at which models say it or not, (m, N); shape (m, N)."""
         (yes, log_yes), (no, log_no) = self._yes, self._no
         together = log_no.sum(axis=0) + says @ (log_yes - log_no)
-        share = np.where(says, self._integrals(together, yes, log_yes), self._integrals(together, no, log_no))
-        return share / share.sum(axis=1, keepdims=True).clip(1e-30)
+        return _normed(np.where(says, self._integrals(together, yes, log_yes), self._integrals(together, no, log_no)))
 
     def _integrals(self, together: Floats, pdf: Floats, log_cdf: Floats) -> Floats:
         # The product of the others' distribution functions is that of all over one's own.
@@ -125,9 +124,11 @@ class _Row:
         integrals: Floats = (np.exp(together - scale) * self._end_weights) @ (pdf * np.exp(-log_cdf)).T
         return integrals
 
-    def _shares(self, together: Floats, pdf: Floats, log_cdf: Floats) -> Floats:
-        share = self._integrals(together, pdf, log_cdf)
-        return share / share.sum(axis=1, keepdims=True).clip(1e-30)
+
+def _normed(share: Floats) -> Floats:
+    """Rows that add up to one."""
+    normed: Floats = share / share.sum(axis=1, keepdims=True).clip(1e-30)
+    return normed
 
 
 def _laws(alpha: Floats, beta: Floats, points: Floats) -> tuple[Floats, Floats]:

@@ -22,7 +22,8 @@ every_rival = pytest.mark.parametrize("rival", RIVALS)
 
 @every_rival
 def test_a_clear_best_is_named_and_no_item_is_labelled_twice(rival: type[LabelledRival]) -> None:
-    asking, seen = rival(SAID, N_LABELS, np.random.default_rng(1)), []
+    asking = rival(SAID, N_LABELS, np.random.default_rng(1))
+    seen: list[int] = []
     while len(seen) < 60 and (item := asking.next()) is not None:
         seen.append(item)
         asking.tell(item, int(TRUTH[item]))
