@@ -33,8 +33,14 @@ class Server:
         self.start()
 
     def start(self) -> None:
+        # In a group of its own, which can lose its power.
         self.process = subprocess.Popen(
-            self._command, cwd=self._folder, env=self._environment, stdout=subprocess.DEVNULL, stderr=self._log
+            self._command,
+            cwd=self._folder,
+            env=self._environment,
+            stdout=subprocess.DEVNULL,
+            stderr=self._log,
+            start_new_session=True,
         )
 
     async def end(self, how: signal.Signals) -> None:

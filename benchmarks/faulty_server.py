@@ -1,8 +1,9 @@
 """``onebit serve`` that dies where it is told to, and whose clock can be set: ``python -m benchmarks.faulty_server``.
 
 ``FAULTS`` names a folder. A file ``die at`` there holds the name of a point of a write: whoever comes to that point
-removes the file, and the process is killed, as by a loss of power. A file ``clock`` holds by how many seconds the
-clock on the wall is off.
+removes the file, and the process is killed. Where something is torn, all of its processes are, as by a loss of power:
+one that lived on would have seen what is no longer there. A file ``clock`` holds by how many seconds the clock on the
+wall is off.
 """
 
 from __future__ import annotations
@@ -46,6 +47,10 @@ class Points:
         self._wish.unlink(missing_ok=True)
         os.kill(os.getpid(), signal.SIGKILL)
 
+    def lose_power(self) -> None:
+        self._wish.unlink(missing_ok=True)
+        os.killpg(0, signal.SIGKILL)
+
     def reach(self, point: str) -> None:
         if self.is_wanted(point):
             self.die()
@@ -72,7 +77,7 @@ def label(points: Points) -> None:
         written = attempt(self, *given)
         points.reach("committed")
         if before is not None and tear(self.url, before):
-            points.die()
+            points.lose_power()
         return written
 
     def inserting(self: stores.Store, *given: Any) -> None:
@@ -82,7 +87,7 @@ def label(points: Points) -> None:
     def noting(self: Any, head: Any) -> None:
         if points.is_wanted("note torn"):
             os.pwrite(self._file, f"{head.n_events} {head.digest}"[: random.randrange(1, 60)].encode(), 0)
-            points.die()
+            points.lose_power()
         note(self, head)
 
     replaced: list[tuple[Any, str, Callable[..., Any]]] = [

@@ -201,7 +201,9 @@ def differences(learner: CertifiedLearner) -> Floats:
     n = evidence.score.size
     last = IndependentWealth(n)
     last.add(evidence._wealth.epochs[-1])
-    log_factors = np.stack([last._advanced(last._start(), 0, g, 0.0) for g in range(n)], axis=1)
+    log_factors = np.zeros((n, n, BETS.size))
+    for g in evidence._wealth.epochs[-1].rows.tolist():
+        last._advance(log_factors[:, g], 0, g, 0.0, np.arange(n))
     return -np.expm1(log_factors) / BETS
 
 
@@ -448,7 +450,7 @@ def test_stakes_set_after_the_answers_are_found_out(protocol: str, pool: bool, m
     def best_bet(self: EpochWealth, leader: int, c: float, keep: bool = False) -> Floats:
         state = self._start()
         for epoch in range(self._n_epochs()):
-            state = self._advanced(state, epoch, leader, c)
+            self._advance(state, epoch, leader, c, np.arange(self.n_hypotheses))
         highest: Floats = state[:, : BETS.size].max(axis=1)
         return highest
 

@@ -168,6 +168,7 @@ class VoidsTheItem(CertifiedLearner):
                 nil = np.array(unsure[: rounds.asked.size], dtype=np.bool_)
                 counts = ~np.repeat(nil, np.diff(rounds.first))
                 return Rounds(
+                    rounds.rows,
                     rounds.code,
                     rounds.first,
                     np.where(counts, rounds.q, 1.0),

@@ -46,7 +46,8 @@ def selected(rounds: Rounds, chosen: Bools, n_nil: int) -> Rounds:
     sizes = np.diff(rounds.first)
     outputs = np.repeat(chosen, sizes)
     return Rounds(
-        rounds.code[chosen],
+        rounds.rows,
+        rounds.code[:, chosen],
         np.concatenate([[0], np.cumsum(sizes[chosen])]),
         rounds.q[outputs],
         rounds.for_rival[outputs],
@@ -65,12 +66,11 @@ def wealth_of(learner: CertifiedLearner) -> IndependentWealth:
 class OwnBets(IndependentWealth):
     """Bets divided by the number of outputs at the drawn item."""
 
-    def _advanced(self, state: Floats, epoch: int, leader: int, c: float) -> Floats:
+    def _advance(self, state: Floats, epoch: int, leader: int, c: float, rows: Ints) -> None:
         rounds = self.epochs[epoch]
         n_outputs = np.diff(rounds.first)[:, None, None]
         factors = np.log1p(-BETS / n_outputs * (self._differences(epoch, leader) - c))
-        total: Floats = state + rounds.n_nil * np.log1p(BETS * c) + factors.sum(axis=0)
-        return total
+        state += rounds.n_nil * np.log1p(BETS * c) + factors.sum(axis=0)
 
     def _differences(self, epoch: int, leader: int) -> Floats:
         """D in each round, for every h and bet, read from the factors 1 - bet D; (m, N, n_bets)."""
@@ -80,9 +80,10 @@ class OwnBets(IndependentWealth):
             each = IndependentWealth(self.n_hypotheses)
             for i in range(rounds.asked.size):
                 each.add(selected(rounds, np.arange(rounds.asked.size) == i, 0))
-            log_factors = [each._advanced(each._start(), i, leader, 0.0) for i in range(rounds.asked.size)]
-            shape = (rounds.asked.size, self.n_hypotheses, BETS.size)
-            found[epoch, leader] = -np.expm1(np.array(log_factors).reshape(shape)) / BETS
+            log_factors = np.zeros((rounds.asked.size, self.n_hypotheses, BETS.size))
+            for i, of_round in enumerate(log_factors):
+                each._advance(of_round, i, leader, 0.0, np.arange(self.n_hypotheses))
+            found[epoch, leader] = -np.expm1(log_factors) / BETS
         return found[epoch, leader]
 
 
@@ -99,7 +100,7 @@ def change_rounds(epoch: Epoch, changed: Callable[[Rounds], Rounds]) -> None:
     one_shot = epoch.one_shot
     assert one_shot is not None
     rounds = one_shot.rounds
-    one_shot.rounds = lambda outcome, n_hypotheses: changed(rounds(outcome, n_hypotheses))  # type: ignore[method-assign]
+    one_shot.rounds = lambda outcome: changed(rounds(outcome))  # type: ignore[method-assign]
 
 
 class GuessesAfterwards(CertifiedLearner):

@@ -104,7 +104,8 @@ def _weighted(seed: int, knows_weights: bool) -> tuple[Intervals, Intervals]:
     asked = np.where(draw < q[:, 0], 0, np.where(draw < q.sum(axis=1), 1, -1))
     guess = rng.random(2 * m)
     rounds = Rounds(
-        np.tile(np.arange(2, dtype=np.uint8), (m, 1)),
+        np.arange(2),
+        np.tile(np.arange(2, dtype=np.uint8)[:, None], (1, m)),
         2 * np.arange(m + 1),
         q.ravel() if knows_weights else np.full(2 * m, q.mean()),
         guess,
@@ -113,7 +114,7 @@ def _weighted(seed: int, knows_weights: bool) -> tuple[Intervals, Intervals]:
         np.where(asked >= 0, z[np.arange(m), np.maximum(asked, 0)], 0).astype(np.float64),
         0,
     )
-    epochs = [WeightedEpoch(rounds, np.arange(2), 0, 0)]
+    epochs = [WeightedEpoch(rounds, 0, 0)]
     found = WeightedRounds(epochs, 2)
     return found.shares(FAILURE), found.differences(1, FAILURE)
 

@@ -30,6 +30,7 @@ ALLOWED: dict[str, set[str]] = {
     "learners": {"promise", "kernels", "hypotheses", "explore", "estimate"},
     "raters": set(),
     "tables": set(),
+    "passes": {"kernels", "hypotheses", "learners.certified.constants", "tables"},
     "classifier": {"hypotheses", "learners", "raters"},
     "choosing": {"hypotheses", "learners", "raters"},
     "model_file": {"classifier"},

@@ -9,6 +9,7 @@ import typer
 
 from onebit import __version__
 from onebit.cli.demo import demo
+from onebit.cli.draw import draw
 from onebit.cli.export import export
 from onebit.cli.gate import gate, verdict
 from onebit.cli.learn import learn
@@ -49,6 +50,7 @@ app.command()(verify)
 app.command()(report)
 app.command()(export)
 app.command()(plan)
+app.command()(draw)
 app.command()(demo)
 app.command()(reproduce)
 

@@ -60,12 +60,15 @@ class Wealth(ABC):
     def log_wealth(self, leader: int, c: float, keep: bool = False) -> Floats:
         """log of the wealth against "h is ahead of ``leader`` by at least c", for every h; shape (N,).
 
-        ``keep`` for thresholds that are asked for again and again.
+        ``keep`` for thresholds that are asked for again and again. Those that no longer count have -inf.
         """
 
     @abstractmethod
     def forget(self, c: float) -> None:
         """No longer keep the threshold c."""
+
+    def count_only(self, rows: Ints) -> None:  # noqa: B027 (wealth may count all to the end)
+        """From now on only these hypotheses count, some of those that did; any leader is one of them."""
 
 
 class EpochWealth(Wealth):
@@ -76,28 +79,40 @@ class EpochWealth(Wealth):
 
     def __init__(self, n_hypotheses: int, usual_bet: float | None = None) -> None:
         self.n_hypotheses = n_hypotheses
+        #: Those that count, and are gone through: with many hypotheses, few are left for most of a run.
+        self._rows = np.arange(n_hypotheses)
         self._log_stakes = np.log(stakes(usual_bet))
         #: For each threshold and leader: the epochs counted, and the state after them.
         self._states: dict[tuple[float, int], tuple[int, Floats]] = {}
 
     def log_wealth(self, leader: int, c: float, keep: bool = False) -> Floats:
-        n_counted, state = self._states.get((c, leader), (0, self._start()))
+        n_counted, state = self._states.get((c, leader), (0, None))
+        state = self._start() if state is None else state
+        if n_counted < self._n_epochs():
+            # A state that is kept may belong to a frozen wealth too.
+            state = state.copy()
         for epoch in range(n_counted, self._n_epochs()):
-            state = self._advanced(state, epoch, leader, c)
+            self._advance(state, epoch, leader, c, self._rows)
         if keep:
             self._states[c, leader] = self._n_epochs(), state
-        return self._log_mean(state, leader, c)
+        wealth = np.full(self.n_hypotheses, -np.inf)
+        wealth[self._rows] = self._log_mean(state, leader, c, self._rows)
+        return wealth
 
     def course(self, leader: int, c: float) -> Floats:
-        """The same after each epoch; shape (n_epochs, N)."""
+        """The same after each epoch, of all hypotheses that counted then; shape (n_epochs, N)."""
         state, course = self._start(), np.empty((self._n_epochs(), self.n_hypotheses))
+        everybody = np.arange(self.n_hypotheses)
         for epoch in range(self._n_epochs()):
-            state = self._advanced(state, epoch, leader, c)
-            course[epoch] = self._log_mean(state, leader, c)
+            self._advance(state, epoch, leader, c, everybody)
+            course[epoch] = self._log_mean(state, leader, c, everybody)
         return course
 
-    def _log_mean(self, state: Floats, leader: int, c: float) -> Floats:
-        mean: Floats = logsumexp(state[:, : BETS.size] + self._log_stakes, axis=1)
+    def count_only(self, rows: Ints) -> None:
+        self._rows = rows
+
+    def _log_mean(self, state: Floats, leader: int, c: float, rows: Ints) -> Floats:
+        mean: Floats = logsumexp(state[rows, : BETS.size] + self._log_stakes, axis=1)
         return mean
 
     def frozen(self) -> Self:
@@ -117,8 +132,8 @@ class EpochWealth(Wealth):
         """The state (N, n_bets or more) before the first round; it begins with the log-wealth of each bet."""
 
     @abstractmethod
-    def _advanced(self, state: Floats, epoch: int, leader: int, c: float) -> Floats:
-        """The state, which is left as it is, with an epoch added."""
+    def _advance(self, state: Floats, epoch: int, leader: int, c: float, rows: Ints) -> None:
+        """Add an epoch to the state of ``rows``; those that did not take part in it may be left as they are."""
 
     @abstractmethod
     def _n_epochs(self) -> int: ...
@@ -128,12 +143,14 @@ class EpochWealth(Wealth):
 class Rounds:
     """The rounds of an epoch, of which m may tell hypotheses apart; the ``n_nil`` others have D = 0 for everybody.
 
-    In round i the hypotheses give the outputs number first[i] to first[i + 1] - 1, labels or abstention, and ``code``
-    (m, N) says which of them each gives. For each output: its propensity ``q``, 1 where it is not to be asked, and the
-    guesses of how likely it is right ``for_rival`` and ``for_leader``, made before it was drawn what to ask. The answer
-    to the output ``asked`` (m,), -1 for nothing asked, is ``z`` (m,), 1 for yes.
+    The hypotheses ``rows`` (V,), rising, took part. In round i they give the outputs number first[i] to
+    first[i + 1] - 1, labels or abstention, and ``code`` (V, m) says which of them each gives. For each output: its
+    propensity ``q``, 1 where it is not to be asked, and the guesses of how likely it is right ``for_rival`` and
+    ``for_leader``, made before it was drawn what to ask. The answer to the output ``asked`` (m,), -1 for nothing asked,
+    is ``z`` (m,), 1 for yes.
     """
 
+    rows: Ints
     code: NDArray[np.unsignedinteger]
     first: Ints
     q: Floats
@@ -144,14 +161,46 @@ class Rounds:
     n_nil: int
 
     def estimates(self) -> Floats:
-        """X(h) = guess + [h's output was asked] (z - guess) / q in each round; shape (m, N)."""
+        """X = guess + [asked] (z - guess) / q of every output; shape (n_outputs,)."""
         # An abstention gets what a wrong label gets, so that all are measured alike.
         x = self.for_rival.copy()
         rounds = np.flatnonzero(self.asked >= 0)
         asked = self.first[rounds] + self.asked[rounds]
         x[asked] += (self.z[rounds] - x[asked]) / self.q[asked]
-        estimates: Floats = x[self.first[:-1, None] + self.code]
-        return estimates
+        return x
+
+    def sums(self) -> Floats:
+        """The sum of X(h) over the rounds, for each of ``rows``; shape (V,)."""
+        total = np.zeros(self.rows.size)
+        _add_estimates(total, self.code, self.first, self.estimates())
+        return total
+
+    def moments(self, leader: int) -> tuple[Floats, Floats]:
+        """The sums over the rounds of D = X(h) - X(leader) and of its square, for each of ``rows``; each (V,)."""
+        total, squares = np.zeros(self.rows.size), np.zeros(self.rows.size)
+        _add_moments(total, squares, self.code, self.first, self.estimates(), self.place(leader))
+        return total, squares
+
+    def place(self, h: int) -> int:
+        """Where a hypothesis stands among ``rows``."""
+        return int(np.searchsorted(self.rows, h))
+
+
+@njit(cache=True, nogil=True)
+def _add_estimates(total, code, first, x):  # type: ignore[no-untyped-def]
+    """Round by round, so that sums are the same on every machine."""
+    for h in range(code.shape[0]):
+        for i in range(code.shape[1]):
+            total[h] += x[first[i] + code[h, i]]
+
+
+@njit(cache=True, nogil=True)
+def _add_moments(total, squares, code, first, x, leader):  # type: ignore[no-untyped-def]
+    for h in range(code.shape[0]):
+        for i in range(code.shape[1]):
+            D = x[first[i] + code[h, i]] - x[first[i] + code[leader, i]]
+            total[h] += D
+            squares[h] += D**2
 
 
 class IndependentWealth(EpochWealth):
@@ -167,18 +216,24 @@ class IndependentWealth(EpochWealth):
         super().__init__(n_hypotheses, usual_bet)
         self.epochs: list[Rounds] = []
         self._slack = slack
+        #: Of the latest leader: how many epochs are in its moments, and these.
+        self._moments: tuple[int, int, Floats, Floats] | None = None
 
     def add(self, rounds: Rounds) -> None:
         self.epochs.append(rounds)
 
     def moments(self, leader: int) -> tuple[Floats, Floats]:
         """The sums over all rounds of D and of its square, for every h against ``leader``; for forecasts only."""
-        total, squares = np.zeros(self.n_hypotheses), np.zeros(self.n_hypotheses)
-        for rounds in self.epochs:
-            x = rounds.estimates()
-            D = x - x[:, [leader]]
-            total += D.sum(axis=0)
-            squares += (D**2).sum(axis=0)
+        of, n_counted, total, squares = self._moments or (-1, 0, None, None)
+        if of != leader or total is None or squares is None:
+            n_counted, total, squares = 0, np.zeros(self.n_hypotheses), np.zeros(self.n_hypotheses)
+        # Those that are kept may belong to a frozen wealth too.
+        total, squares = total.copy(), squares.copy()
+        for rounds in self.epochs[n_counted:]:
+            more, more_squares = rounds.moments(leader)
+            total[rounds.rows] += more
+            squares[rounds.rows] += more_squares
+        self._moments = leader, len(self.epochs), total, squares
         return total, squares
 
     def _n_epochs(self) -> int:
@@ -187,19 +242,18 @@ class IndependentWealth(EpochWealth):
     def _start(self) -> Floats:
         return np.zeros((self.n_hypotheses, BETS.size))
 
-    def _advanced(self, state: Floats, epoch: int, leader: int, c: float) -> Floats:
+    def _advance(self, state: Floats, epoch: int, leader: int, c: float, rows: Ints) -> None:
         r = self.epochs[epoch]
-        rounds = r.code, r.first, r.q, r.for_rival, r.for_leader, r.asked, r.z, leader
+        places = np.arange(r.rows.size) if rows.size >= r.rows.size else np.searchsorted(r.rows, rows)
+        rounds = r.code, r.first, r.q, r.for_rival, r.for_leader, r.asked, r.z, r.place(leader)
         if self._slack is None:
-            state = state + r.n_nil * np.log1p(BETS * c)
-            _add_rounds(state, *rounds, c)
-            return state
+            _add_rounds(state, r.rows, places, *rounds, c, r.n_nil * np.log1p(BETS * c))
+            return
         slack = self._slack(leader)[:, None]
         bets, threshold = BETS / (1 + slack), c - slack
-        nil = np.log1p(bets * threshold)
-        state = state + r.n_nil * nil
-        _add_rounds_with_slack(state, *rounds, bets, threshold[:, 0], nil)
-        return state
+        _add_rounds_with_slack(
+            state, r.rows, places, *rounds, bets, threshold[:, 0], np.log1p(bets * threshold), r.n_nil
+        )
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -217,137 +271,64 @@ def leader_guess(guess: float, q: float, most: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _most_outputs(first):  # type: ignore[no-untyped-def]
-    """The most outputs of a round. A loop: np.diff takes seconds to compile."""
-    most = 0
-    for i in range(first.size - 1):
-        most = max(most, first[i + 1] - first[i])
-    return most
+def _differences(code, first, q, for_rival, for_leader, asked, z, leader):  # type: ignore[no-untyped-def]
+    """D of every output of the rounds and every bet, (n_outputs, n_bets); ``leader`` is a row of ``code``."""
+    D = np.empty((first[-1], BETS.size))
+    for i in range(code.shape[1]):
+        begin, g = first[i], code[leader, i]
+        for k in range(BETS.size):
+            most = CAP / BETS[k]
+            of_g = leader_guess(for_leader[begin + g], q[begin + g], most)
+            if asked[i] == g:
+                of_g += (z[i] - of_g) / q[begin + g]
+            for output in range(first[i + 1] - begin):
+                D[begin + output, k] = 0.0
+                if output != g:
+                    of_h = rival_guess(for_rival[begin + output], q[begin + output], most)
+                    if asked[i] == output:
+                        of_h += (z[i] - of_h) / q[begin + output]
+                    D[begin + output, k] = of_h - of_g
+    return D
 
 
 @njit(cache=True, nogil=True)
-def _differences(D, i, code, first, q, for_rival, for_leader, asked, z, leader):  # type: ignore[no-untyped-def]
-    """Write D of round i, for every output and bet, into ``D`` (n_outputs, n_bets)."""
-    begin, g = first[i], code[i, leader]
-    for k in range(BETS.size):
-        most = CAP / BETS[k]
-        of_g = leader_guess(for_leader[begin + g], q[begin + g], most)
-        if asked[i] == g:
-            of_g += (z[i] - of_g) / q[begin + g]
-        for output in range(first[i + 1] - begin):
-            D[output, k] = 0.0
-            if output != g:
-                of_h = rival_guess(for_rival[begin + output], q[begin + output], most)
-                if asked[i] == output:
-                    of_h += (z[i] - of_h) / q[begin + output]
-                D[output, k] = of_h - of_g
+def _add_rounds(  # type: ignore[no-untyped-def]
+    state, rows, places, code, first, q, for_rival, for_leader, asked, z, leader, c, nil
+):
+    """Add ``nil`` (n_bets,), and log(1 - bet (D - c)) of every round, to ``state`` (N, n_bets), for every bet.
 
-
-@njit(cache=True, nogil=True)
-def _add_rounds(state, code, first, q, for_rival, for_leader, asked, z, leader, c):  # type: ignore[no-untyped-def]
-    """Add log(1 - bet (D - c)) of every round, for every h and bet, to ``state`` (N, n_bets)."""
-    D = np.empty((_most_outputs(first), BETS.size))
-    for i in range(code.shape[0]):
-        _differences(D, i, code, first, q, for_rival, for_leader, asked, z, leader)
-        # Once for every output, not for every h.
-        for output in range(first[i + 1] - first[i]):
+    That is done for the ``places`` of ``rows`` (V,), of which ``code`` is.
+    """
+    won = _differences(code, first, q, for_rival, for_leader, asked, z, leader)
+    # Once for every output, not for every h.
+    for output in range(won.shape[0]):
+        for k in range(BETS.size):
+            won[output, k] = np.log1p(-BETS[k] * (won[output, k] - c))
+    wealth = np.empty(BETS.size)
+    for place in places:
+        h = rows[place]
+        wealth[:] = state[h, : BETS.size] + nil
+        for i in range(code.shape[1]):
+            output = first[i] + code[place, i]
             for k in range(BETS.size):
-                D[output, k] = np.log1p(-BETS[k] * (D[output, k] - c))
-        for h in range(code.shape[1]):
-            output = code[i, h]
-            for k in range(BETS.size):
-                state[h, k] += D[output, k]
+                wealth[k] += won[output, k]
+        state[h, : BETS.size] = wealth
 
 
 @njit(cache=True, nogil=True)
 def _add_rounds_with_slack(  # type: ignore[no-untyped-def]
-    state, code, first, q, for_rival, for_leader, asked, z, leader, bets, threshold, nil
+    state, rows, places, code, first, q, for_rival, for_leader, asked, z, leader, bets, threshold, nil, n_nil
 ):
     """As ``_add_rounds``, with ``bets`` (N, n_bets) and ``threshold`` (N,) of each h its own; D = 0 adds ``nil``."""
-    D = np.empty((_most_outputs(first), BETS.size))
-    for i in range(code.shape[0]):
-        _differences(D, i, code, first, q, for_rival, for_leader, asked, z, leader)
-        for h in range(code.shape[1]):
-            output = code[i, h]
-            if output == code[i, leader]:
+    D = _differences(code, first, q, for_rival, for_leader, asked, z, leader)
+    for place in places:
+        h = rows[place]
+        state[h] += n_nil * nil[h]
+        for i in range(code.shape[1]):
+            if code[place, i] == code[leader, i]:
                 # Most agree with the leader most of the time, and a logarithm is what costs.
                 state[h] += nil[h]
                 continue
+            output = first[i] + code[place, i]
             for k in range(BETS.size):
                 state[h, k] += np.log1p(-bets[h, k] * (D[output, k] - threshold[h]))
-
-
-class PoolWealth(EpochWealth):
-    """Wealth from items of a pool drawn without replacement and seen exactly: D is -1, 0 or 1.
-
-    Only rounds count on whose item h and g give different outputs; given that, the item is any of the U undrawn ones on
-    which they do, each with the same probability. With S the pair's sum of D so far, a gap of at least c on the n items
-    of the pool means that D has mean at least c_t = (n c - S) / U over these U. The bet is one of BETS, divided by
-    1 - c_t taken at c = 0, which serves every c; c_t > 1 is impossible and ends the matter.
-    """
-
-    def __init__(self, said: NDArray[np.integer], usual_bet: float | None = None) -> None:
-        """``said`` (N, n) is what the hypotheses say on the pool."""
-        super().__init__(said.shape[0], usual_bet)
-        self._said = said
-        #: For each epoch: the items in the order drawn, and who is right on them, (N, k).
-        self._epochs: list[tuple[Ints, Bools]] = []
-
-    def add(self, items: Ints, right: Bools) -> None:
-        """An epoch: its items in the order drawn, and who is ``right`` (N, k) on them."""
-        self._epochs.append((items, right))
-
-    def moments(self, leader: int) -> tuple[Floats, Floats]:
-        """The sums over all rounds of D and of its square, for every h against ``leader``; for forecasts only."""
-        total, squares = np.zeros(self.n_hypotheses), np.zeros(self.n_hypotheses)
-        for _, right in self._epochs:
-            total += right.sum(axis=1) - right[leader].sum()
-            squares += (right != right[leader]).sum(axis=1)
-        return total, squares
-
-    def n_differ(self, leader: int) -> Ints:
-        """On how many items of the pool each h and ``leader`` give different outputs; shape (N,)."""
-        n_differ: Ints = (self._said != self._said[leader]).sum(axis=1)
-        return n_differ
-
-    def _n_epochs(self) -> int:
-        return len(self._epochs)
-
-    def _log_mean(self, state: Floats, leader: int, c: float) -> Floats:
-        # Not even D = 1 on all that is left would make up for c.
-        impossible = self._said.shape[1] * c - state[:, -2] > self.n_differ(leader) - state[:, -1]
-        return np.where(impossible, np.inf, super()._log_mean(state, leader, c))
-
-    def _start(self) -> Floats:
-        # The last columns are S and the number of items drawn on which the two differ.
-        return np.zeros((self.n_hypotheses, BETS.size + 2))
-
-    def _advanced(self, state: Floats, epoch: int, leader: int, c: float) -> Floats:
-        state, (items, right) = state.copy(), self._epochs[epoch]
-        n_differ = self.n_differ(leader)
-        differ = self._said[:, items] != self._said[leader, items]
-        _add_pool_rounds(state, right, differ, leader, n_differ, self._said.shape[1] * c)
-        return state
-
-
-@njit(cache=True, nogil=True)
-def _add_pool_rounds(state, right, differ, leader, n_differ, least_sum):  # type: ignore[no-untyped-def]
-    """Go through the items in order for every h; ``least_sum`` is n c."""
-    for h in range(right.shape[0]):
-        S, n_drawn = state[h, -2], state[h, -1]
-        for t in range(right.shape[1]):
-            if not differ[h, t]:
-                continue
-            left = n_differ[h] - n_drawn
-            room = 1 + S / left
-            mean = (least_sum - S) / left
-            D = int(right[h, t]) - int(right[leader, t])
-            for k in range(BETS.size):
-                if mean > 1:
-                    state[h, k] = np.inf
-                else:
-                    bet = BETS[k] / room if room > 0 else BETS[k]
-                    state[h, k] += np.log1p(-bet * (D - mean))
-            S += D
-            n_drawn += 1
-        state[h, -2], state[h, -1] = S, n_drawn

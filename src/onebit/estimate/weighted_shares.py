@@ -33,14 +33,13 @@ AT_ONCE = 4_000_000
 
 @dataclass(frozen=True, eq=False)
 class WeightedEpoch:
-    """The rounds of an epoch with the ``survivors`` that gave outputs in them.
+    """The rounds of an epoch.
 
     In ``n_skipped`` more rounds all survivors gave the same output, and others that were out by then another: nobody
     was asked. In ``n_agreed`` rounds everybody gave the same.
     """
 
     rounds: Rounds
-    survivors: Ints
     n_skipped: int
     n_agreed: int
 
@@ -53,11 +52,7 @@ class WeightedRounds:
         self._n_skipped = np.array([epoch.n_skipped for epoch in epochs])
         self._n_agreed = np.array([epoch.n_agreed for epoch in epochs])
         #: In how many epochs each took part.
-        self._n_epochs = np.bincount(np.concatenate([epoch.survivors for epoch in epochs]), minlength=n_hypotheses)
-        outputs = np.cumsum([0, *(epoch.rounds.q.size for epoch in epochs)])
-        self._output = np.concatenate(
-            [e.rounds.first[:-1, None] + e.rounds.code + n for e, n in zip(epochs, outputs, strict=False)]
-        )
+        self._n_epochs = np.bincount(np.concatenate([epoch.rounds.rows for epoch in epochs]), minlength=n_hypotheses)
         #: Where the rounds of each epoch end.
         self._ends = np.cumsum([epoch.rounds.z.size for epoch in epochs])
 
@@ -78,10 +73,9 @@ class WeightedRounds:
         """With the mean of D over the rounds in which each was asked about, within its interval."""
         total, n_rounds = np.zeros(self.n_hypotheses), np.zeros(self.n_hypotheses)
         for epoch in self._epochs:
-            x = epoch.rounds.estimates()
-            of_leader = 0.0 if leader is None else x[:, [leader]]
-            total[epoch.survivors] += (x - of_leader).sum(axis=0)[epoch.survivors]
-            n_rounds[epoch.survivors] += x.shape[0] + (0 if leader is None else epoch.n_skipped + epoch.n_agreed)
+            rounds = epoch.rounds
+            total[rounds.rows] += rounds.sums() if leader is None else rounds.moments(leader)[0]
+            n_rounds[rounds.rows] += rounds.z.size + (0 if leader is None else epoch.n_skipped + epoch.n_agreed)
         estimate = total / np.where(n_rounds > 0, n_rounds, np.nan)
         # That both bettors err happens as seldom as a wrong interval; it is told as it is.
         return Intervals(np.clip(estimate, np.minimum(low, high), np.maximum(low, high)), low, high)
@@ -103,19 +97,28 @@ class WeightedRounds:
         return refuted
 
     def _blocks(self) -> Iterator[slice]:
-        size = max(1, AT_ONCE // max(self._output.shape[0] * SPARSE_BETS.size, 1))
+        size = max(1, AT_ONCE // max(int(self._ends[-1]) * SPARSE_BETS.size, 1))
         for begin in range(0, self.n_hypotheses, size):
             yield slice(begin, begin + size)
+
+    def _output(self, hypotheses: Ints) -> Ints:
+        """The number of the output that each of these gives in each round, whichever where it took no part; (m, b)."""
+        given, n_before = [], 0
+        for rounds in (epoch.rounds for epoch in self._epochs):
+            places = np.searchsorted(rounds.rows, hypotheses).clip(max=rounds.rows.size - 1)
+            given.append(rounds.first[:-1, None] + rounds.code[places].T + n_before)
+            n_before += rounds.q.size
+        return np.concatenate(given)
 
     def _D(self, leader: int | None, is_rival: bool, block: slice) -> Floats:
         """The differences of all rounds, (m, b, n_bets)."""
         as_rival, as_leader = self._bent
-        of_h = self._output[:, block]
+        of_h = self._output(np.arange(self.n_hypotheses)[block])
         D: Floats
         if leader is None:
             D = as_rival[of_h] if is_rival else -as_leader[of_h]
             return D
-        of_g = self._output[:, [leader]]
+        of_g = self._output(np.array([leader]))
         D = as_rival[of_h] - as_leader[of_g] if is_rival else as_rival[of_g] - as_leader[of_h]
         D[of_h == of_g] = 0.0
         return D

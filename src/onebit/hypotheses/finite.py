@@ -46,6 +46,15 @@ class FiniteClass(HypothesisClass):
         """The hypotheses that are known to equal no earlier one, and for each hypothesis which of those it equals."""
         return np.arange(self.n_hypotheses), np.arange(self.n_hypotheses)
 
+    def distinct_on(self, x: Examples) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.integer]]:
+        """Which hypotheses say on ``x`` what no earlier one says, which of those each equals there, and what they say.
+
+        Shapes (V,), (N,) and (V, n); -1 where one abstains. Not to be written to.
+        """
+        said = np.maximum(self.predictions(x), ABSTAIN)
+        first, which = distinct_rows(said)
+        return first, which, said if first.size == self.n_hypotheses else said[first]
+
     def agreement(self, x: Examples, y: ArrayLike, weight: ArrayLike) -> Weights:
         """sum_i weight[i] * [h(x[i]) == y[i]] for every h; shape (N,)."""
         labels, weights = self._checked_sample(x, y, weight)
@@ -99,9 +108,12 @@ class PredictionTable(FiniteClass):
                 "column for each item (at least one)"
             )
         self.n_labels = check_n_labels(n_labels)
-        as_labels(np.where(table < 0, 0, table), n_labels)
-        compact = table.astype(np.min_scalar_type(-n_labels))
-        compact[table < 0] = ABSTAIN
+        if table.max() >= n_labels:
+            as_labels(np.maximum(table, 0), n_labels)
+        # One copy in the narrowest type, and another only where it is needed: tables may be most of the memory.
+        compact = (table if table.min() >= ABSTAIN else np.maximum(table, ABSTAIN)).astype(
+            np.min_scalar_type(-n_labels)
+        )
         self.n_hypotheses, self.n_items = table.shape
         # Equal rows are kept once: row _which[h] of _distinct is what h says, and _first are the lowest such h.
         self._first, self._which = distinct_rows(compact)
@@ -117,6 +129,11 @@ class PredictionTable(FiniteClass):
 
     def equal_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         return self._first, self._which
+
+    def distinct_on(self, x: Examples) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.integer]]:
+        if np.array_equal(self._items(x), np.arange(self.n_items)):
+            return self._first, self._which, self._distinct
+        return super().distinct_on(x)
 
     def on_sample(self, x: Examples, y: ArrayLike, n_threads: int = 1) -> OnSample:
         labels, _ = self._checked_sample(x, y, np.zeros(n_examples(x)))

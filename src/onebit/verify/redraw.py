@@ -7,8 +7,9 @@ with the learner that drew the run first, so that each can be held against the o
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -233,12 +234,15 @@ def redraw(
     uniforms = RoundStream(contest.setting.seed, "rounds").uniforms(epoch.first_round, epoch.n_rounds)
     items = _items(contest, epoch, undrawn, uniforms[:, 0])
     survivors = np.array(epoch.survivors)
+    rivals = np.array([rival for rival, _ in epoch.mixture], dtype=np.int64)
+    needs = np.array([need for _, need in epoch.mixture])
     rounds = []
     for item, u in zip(items, uniforms, strict=False):
         says = contest.said[survivors, item]
         is_nil = bool((says == says[0]).all())
         if contest.setting.protocol == "one-shot" and not is_nil:
-            rounds.append(_one_shot(contest, epoch, item, says, known.z.get(item, {}), u))
+            relevance = partial(_relevance, contest.said[:, item], epoch.leader, rivals, needs)
+            rounds.append(_one_shot(contest, epoch, item, says, known.z.get(item, {}), u, relevance))
             continue
         drawn = _exact(contest, epoch, item, says, is_nil)
         if contest.setting.protocol == "follow-up" and drawn.has_two_labels:
@@ -292,7 +296,15 @@ def _judged(scores: Floats, says: Ints, labels: Ints) -> Floats:
     return odds
 
 
-def _one_shot(contest: Contest, epoch: EpochRecord, item: int, says: Ints, z: dict[int, bool], u: Floats) -> Round:
+def _one_shot(
+    contest: Contest,
+    epoch: EpochRecord,
+    item: int,
+    says: Ints,
+    z: dict[int, bool],
+    u: Floats,
+    relevance: Callable[[int], float],
+) -> Round:
     """A round on which survivors differ, asked about at most once; ``z`` holds the known answers about the item."""
     outputs, output_of = np.unique(says, return_inverse=True)
     places = [place for place, a in enumerate(outputs.tolist()) if a >= 0 and a not in z]
@@ -307,10 +319,7 @@ def _one_shot(contest: Contest, epoch: EpochRecord, item: int, says: Ints, z: di
         score = choice_scores(epoch, contest.said[:, item], outputs[places].tolist(), guess[places].tolist())
         least_asked = CHOICE_LEAST_ASKED
     else:
-        score = [
-            math.sqrt(_relevance(contest, epoch, item, int(outputs[k])) * (guess[k] * (1 - guess[k]) + LEAST_VARIANCE))
-            for k in places
-        ]
+        score = [math.sqrt(relevance(int(outputs[k])) * (guess[k] * (1 - guess[k]) + LEAST_VARIANCE)) for k in places]
     total = sum(score)
     gamma = epoch.gamma if total > 0 else 1.0
     law = [(1 - gamma) * (s / total if total > 0 else 0.0) + gamma / len(places) for s in score]
@@ -321,10 +330,9 @@ def _one_shot(contest: Contest, epoch: EpochRecord, item: int, says: Ints, z: di
     return Round(item, (chosen,) if u[2] < p else (), outputs, output_of, q, guess, known)
 
 
-def _relevance(contest: Contest, epoch: EpochRecord, item: int, label: int) -> float:
-    """Step 2: what the rivals need whose difference to the leader the label enters."""
-    is_leaders = contest.said[epoch.leader, item] == label
-    return sum(need for rival, need in epoch.mixture if (contest.said[rival, item] == label) != is_leaders)
+def _relevance(said: Ints, leader: int, rivals: Ints, needs: Floats, label: int) -> float:
+    """Step 2: what the ``rivals`` need whose difference to the leader the label enters; ``said`` (N,) at one item."""
+    return float(needs[(said[rivals] == label) != (said[leader] == label)].sum())
 
 
 def _exact(contest: Contest, epoch: EpochRecord, item: int, says: Ints, is_nil: bool) -> Round:

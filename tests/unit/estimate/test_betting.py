@@ -16,7 +16,6 @@ from onebit.estimate.betting import (
     BETS,
     CAP,
     IndependentWealth,
-    PoolWealth,
     Rounds,
     Wealth,
     leader_guess,
@@ -24,6 +23,7 @@ from onebit.estimate.betting import (
     stakes,
     usual_bet,
 )
+from onebit.estimate.pool_wealth import PoolWealth
 
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
@@ -106,7 +106,8 @@ def random_epochs(rng: np.random.Generator, n_hypotheses: int) -> list[Epoch]:
 def as_rounds(epoch: Epoch, n_hypotheses: int) -> Rounds:
     rounds = epoch.rounds
     return Rounds(
-        code=np.array([r.output_of for r in rounds], dtype=np.uint8).reshape(-1, n_hypotheses),
+        rows=np.arange(n_hypotheses),
+        code=np.array([r.output_of for r in rounds], dtype=np.uint8).reshape(-1, n_hypotheses).T,
         first=np.cumsum([0, *(len(r.q) for r in rounds)]),
         q=np.array([q for r in rounds for q in r.q]),
         for_rival=np.array([m for r in rounds for m in r.for_rival]),
@@ -292,7 +293,9 @@ def test_no_factor_is_below_a_tenth(seed: int) -> None:
     for _ in range(10):
         wealth = filled([Epoch([random_round(rng, 4, str(rng.choice(KINDS)))], 0)], 4)
         for leader in range(4):
-            factors = np.exp(wealth._advanced(wealth._start(), 0, leader, c))
+            state = wealth._start()
+            wealth._advance(state, 0, leader, c, np.arange(4))
+            factors = np.exp(state)
             assert (factors >= 1 - CAP + BETS * c - 1e-9).all()
 
 
@@ -341,7 +344,10 @@ def test_estimates_and_moments_are_those_of_x(seed: int) -> None:
     epochs = random_epochs(np.random.default_rng(seed), 4)
     for epoch in epochs:
         expected = np.array([[plain_x(r, h) for h in range(4)] for r in epoch.rounds]).reshape(-1, 4)
-        assert as_rounds(epoch, 4).estimates() == pytest.approx(expected, rel=1e-12)
+        rounds = as_rounds(epoch, 4)
+        x = rounds.estimates()[(rounds.first[:-1] + rounds.code).T]
+        assert x == pytest.approx(expected, rel=1e-12)
+        assert rounds.sums() == pytest.approx(expected.sum(axis=0), rel=1e-12)
     total, squares = filled(epochs, 4).moments(1)
     for h in range(4):
         differences = [plain_x(r, h) - plain_x(r, 1) for epoch in epochs for r in epoch.rounds]
@@ -356,6 +362,29 @@ def test_moments_of_a_pool(seed: int) -> None:
     right = np.concatenate([each for _, each in pool.epochs], axis=1).astype(int)
     assert total.tolist() == (right - right[2]).sum(axis=1).tolist()
     assert squares.tolist() == (right != right[2]).sum(axis=1).tolist()
+
+
+@given(seeds, st.booleans())
+def test_those_that_count_no_more_change_nothing_for_the_others(seed: int, pool: bool) -> None:
+    """Whoever is left has the wealth that it has among all, to the last bit; nothing is shown against the others."""
+    rng = np.random.default_rng(seed)
+    all_count: PoolWealth | IndependentWealth
+    some: PoolWealth | IndependentWealth
+    if pool:
+        pooled = random_pool(rng, 4)
+        all_count, some = pooled.wealth(), pooled.wealth()
+    else:
+        epochs = random_epochs(rng, 4)
+        all_count, some = filled(epochs, 4), filled(epochs, 4)
+    before = some.log_wealth(2, 0.05, keep=True)
+    left = np.array([0, 2])
+    some.count_only(left)
+    for leader in (2, 0):
+        expected = all_count.log_wealth(leader, 0.05)
+        assert some.log_wealth(leader, 0.05, keep=True)[left].tolist() == expected[left].tolist()
+        assert np.isneginf(some.log_wealth(leader, 0.05)[[1, 3]]).all()
+        assert some.course(leader, 0.05).tolist() == all_count.course(leader, 0.05).tolist()
+    assert before.tolist() == all_count.log_wealth(2, 0.05).tolist()
 
 
 @given(seeds, st.booleans())

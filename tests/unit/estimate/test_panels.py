@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.panels import Ints, Verdicts, random_panel, wealth_on_pool, wealth_on_stream
 
-from onebit.estimate.betting import CAP, PoolWealth
+from onebit.estimate.betting import CAP
 from onebit.estimate.panels import PanelWealth
+from onebit.estimate.pool_wealth import PoolWealth
 from onebit.estimate.shares import UNKNOWN
 
 seeds = st.integers(0, 10**6)

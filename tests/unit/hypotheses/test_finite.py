@@ -51,6 +51,16 @@ def test_ties_go_to_the_first_of_equal_rows() -> None:
     assert table.erm(np.arange(64), row, rng.uniform(size=64)) == 1
 
 
+def test_distinct_hypotheses_of_all_items_and_of_some() -> None:
+    """Rows 0 and 2 are equal on all items; on the last alone 1 equals them, too. -7 abstains as -1 does."""
+    table = PredictionTable([[0, 1, -7], [1, 1, -1], [0, 1, -1]], n_labels=2)
+    for x, of_rows in (([0, 1, 2], [0, 1, 0]), ([2], [0, 0, 0]), ([1, 0], [0, 1, 0])):
+        first, which, said = table.distinct_on(np.array(x))
+        assert which.tolist() == of_rows
+        assert first.tolist() == [of_rows.index(row) for row in sorted(set(of_rows))]
+        assert said[which].tolist() == table.predictions(np.array(x)).tolist()
+
+
 def test_fitted_models_are_asked_through_predict() -> None:
     class Constant:
         def predict(self, x: np.ndarray) -> np.ndarray:

@@ -153,13 +153,14 @@ class OneShot:
         asked = np.flatnonzero(self.asked[: np.searchsorted(self.places, outcome.size)] >= 0)
         return self._of.found(self.outputs.first[asked] + self.asked[asked], outcome[self.places[asked]] == 1)
 
-    def rounds(self, outcome: Ints, n_hypotheses: int) -> Rounds:
+    def rounds(self, outcome: Ints) -> Rounds:
         """The rounds that ended with ``outcome``: 1 for yes, 0 for anything else. Shape (n_rounds,)."""
         m = int(np.searchsorted(self.places, outcome.size))
         first = self.outputs.first[: m + 1]
         end = first[-1]
         return Rounds(
-            codes(self.outputs, self._survivors, m, n_hypotheses),
+            self._survivors,
+            self.outputs.code[:, :m],
             first,
             self._q[:end],
             self._for_rival[:end],
@@ -177,16 +178,8 @@ def exact_rounds(drawn: Drawn, survivors: Ints, label: Ints) -> Rounds:
     outputs = Outputs.of(said[:, places])
     right = ((outputs.label == label[places][outputs.example]) & (outputs.label >= 0)).astype(np.float64)
     nothing_asked, z = np.full(places.size, -1), np.zeros(places.size)
-    code = codes(outputs, survivors, places.size, drawn.said.shape[0])
-    return Rounds(code, outputs.first, np.ones(right.size), right, right, nothing_asked, z, label.size - places.size)
-
-
-def codes(outputs: Outputs, survivors: Ints, m: int, n_hypotheses: int) -> np.ndarray:
-    """Which output each hypothesis gives in the first m rounds, (m, N); those that do not survive count no more."""
-    largest = int(np.diff(outputs.first).max(initial=0))
-    code = np.zeros((m, n_hypotheses), dtype=np.uint8 if largest <= 256 else np.uint32)
-    code[:, survivors] = outputs.code[:, :m].T
-    return code
+    exactly, n_nil = np.ones(right.size), label.size - places.size
+    return Rounds(survivors, outputs.code, outputs.first, exactly, right, right, nothing_asked, z, n_nil)
 
 
 class Epoch:

@@ -13,10 +13,12 @@ from copy import copy
 
 import numpy as np
 
-from onebit.estimate.betting import IndependentWealth, PoolWealth, Wealth
+from onebit.estimate.betting import IndependentWealth, Wealth
+from onebit.estimate.pool_wealth import PoolWealth
 from onebit.estimate.shares import Intervals
 from onebit.estimate.weighted_shares import WeightedEpoch, WeightedRounds
 from onebit.hypotheses.finite import FiniteClass
+from onebit.kernels.votes import any_differ
 from onebit.learners.certified import constants
 from onebit.learners.certified.epoch import Drawn, Epoch, exact_rounds
 from onebit.learners.certified.outputs import Floats, Ints, Predictions, contested
@@ -152,25 +154,26 @@ class IndependentEvidence(DrawnEvidence):
             known[survivors] |= contested(said[survivors])
             self._sightings.add(said, label_verdicts(said, outcome, known))
         else:
-            rounds = epoch.one_shot.rounds(outcome, self._rows.size)
+            rounds = epoch.one_shot.rounds(outcome)
             n_contested = int(contested(said).sum())
             n_skipped, n_agreed = n_contested - rounds.z.size, outcome.size - n_contested
-            self._weighted.append(WeightedEpoch(rounds, survivors, n_skipped, n_agreed))
+            self._weighted.append(WeightedEpoch(rounds, n_skipped, n_agreed))
         self._wealth.add(rounds)
-        self.score += rounds.estimates().sum(axis=0) + self._later_estimates(epoch, survivors)
+        self.score[survivors] += rounds.sums() + self._later_sums(epoch, survivors)
 
-    def _later_estimates(self, epoch: Epoch, survivors: Ints) -> Floats:
-        """The sum of X over the rounds that are settled, but not in the order drawn: for who leads alone."""
+    def _later_sums(self, epoch: Epoch, survivors: Ints) -> Floats:
+        """The sums of X over the rounds that are settled, but not in the order drawn: for who leads alone. (V,)."""
         later = epoch.settled_later()
         if later.size == 0:
-            return np.zeros(self._rows.size)
+            return np.zeros(survivors.size)
         rounds = (
             exact_rounds(epoch.drawn, survivors, epoch.outcome)
             if epoch.one_shot is None
-            else epoch.one_shot.rounds(epoch.outcome, self._rows.size)
+            else epoch.one_shot.rounds(epoch.outcome)
         )
-        places = np.flatnonzero(contested(epoch.drawn.said[survivors]))
-        total: Floats = rounds.estimates()[np.isin(places, later)].sum(axis=0)
+        counts = np.isin(np.flatnonzero(contested(epoch.drawn.said[survivors])), later)
+        of_rounds = rounds.estimates()[rounds.first[:-1] + rounds.code]
+        total: Floats = of_rounds[:, counts].sum(axis=1)
         return total
 
     def course(self, leader: int, c: float, n_rounds: Sequence[int]) -> Floats:
@@ -286,5 +289,4 @@ class PoolEvidence(DrawnEvidence):
 
     def _left(self, survivors: Ints) -> Ints:
         """The items that are still to be drawn from."""
-        undrawn = np.flatnonzero(self._undrawn)
-        return undrawn if self._passive else undrawn[contested(self._said[np.ix_(survivors, undrawn)])]
+        return np.flatnonzero(self._undrawn if self._passive else self._undrawn & any_differ(self._said, survivors))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
+from onebit.kernels.votes import distinct_outputs, n_agreeing, vote
 from onebit.learners.certified import constants
 
 Ints = NDArray[np.int64]
@@ -24,7 +26,7 @@ class Outputs:
     0, each row gives.
     """
 
-    code: Ints
+    code: NDArray[np.unsignedinteger]
     first: Ints
     label: Ints
     votes: Ints
@@ -32,18 +34,7 @@ class Outputs:
     @classmethod
     def of(cls, said: Predictions) -> Outputs:
         """From what the rows say, (V, m)."""
-        n_rows, n_examples = said.shape
-        order = np.argsort(said, axis=0, kind="stable")
-        ordered = np.take_along_axis(said, order, axis=0)
-        new = np.ones((n_rows, n_examples), dtype=np.bool_)
-        new[1:] = ordered[1:] != ordered[:-1]
-        rank = new.cumsum(axis=0) - 1
-        code = np.empty_like(rank)
-        np.put_along_axis(code, order, rank, axis=0)
-        first = np.concatenate([[0], np.cumsum(rank[-1] + 1)]) if n_rows else np.zeros(n_examples + 1, dtype=np.int64)
-        label = ordered.T[new.T].astype(np.int64)
-        votes = np.bincount((code + first[:-1]).ravel(), minlength=first[-1])
-        return cls(code, first, np.maximum(label, -1), votes)
+        return cls(*distinct_outputs(said))
 
     @property
     def example(self) -> Ints:
@@ -58,8 +49,7 @@ class Outputs:
     def mass(self, rows: Ints, probabilities: Floats) -> Floats:
         """The mass of a mixture of rows on each output."""
         total = np.zeros(self.label.size)
-        for row, probability in zip(rows, probabilities, strict=True):
-            total[self.code[row] + self.first[:-1]] += probability
+        _add_mass(total, self.code, self.first, rows, probabilities)
         return total
 
     def shares(self, among: Bools) -> Floats:
@@ -71,17 +61,7 @@ class Outputs:
 
 def plurality(said: Predictions) -> Ints:
     """The label that most rows of ``said`` (V, m) give to each example, the lowest of equals, -1 for none; (m,)."""
-    outputs = Outputs.of(said)
-    return _winner(outputs, outputs.votes)
-
-
-def _winner(outputs: Outputs, votes: Ints) -> Ints:
-    """The label with the most ``votes`` (n_outputs,) at each example, the lowest of equals, -1 for none."""
-    votes = np.where(outputs.label >= 0, votes, 0)
-    # By example, then by falling votes, then by rising label: the first of each example wins.
-    order = np.lexsort((outputs.label, -votes, outputs.example))
-    winner: Ints = outputs.label[order[outputs.first[:-1]]]
-    return winner
+    return vote(said, np.ones(said.shape[0], dtype=np.int64))
 
 
 def agreement(said: Predictions) -> Ints:
@@ -90,14 +70,10 @@ def agreement(said: Predictions) -> Ints:
     In the first vote rows count alike; after that, by the odds with which they agreed with the vote before. Weights are
     whole numbers, so that the result is the same on every machine.
     """
-    outputs = Outputs.of(said)
-    numbers, winner = (outputs.code + outputs.first[:-1]).ravel(), _winner(outputs, outputs.votes)
-    agreed: Ints = ((said == winner) & (winner >= 0)).sum(axis=1)
+    agreed = n_agreeing(said, plurality(said))
     for _ in range(constants.FURTHER_VOTES):
         odds = constants.VOTES_AT_EVEN_ODDS * agreed // (said.shape[1] - agreed + 1) + 1
-        votes = np.bincount(numbers, weights=np.repeat(odds, said.shape[1]), minlength=outputs.label.size)
-        winner = _winner(outputs, votes.astype(np.int64))
-        agreed = ((said == winner) & (winner >= 0)).sum(axis=1)
+        agreed = n_agreeing(said, vote(said, odds))
     return agreed
 
 
@@ -112,3 +88,11 @@ def several_labels(said: Predictions) -> Bools:
     highest = said.max(axis=0)
     several: Bools = ((said >= 0) & (said != highest)).any(axis=0)
     return several
+
+
+@njit(cache=True, nogil=True)
+def _add_mass(total, code, first, rows, probabilities):  # type: ignore[no-untyped-def]
+    """Row by row, so that sums are the same on every machine."""
+    for k in range(rows.size):
+        for i in range(code.shape[1]):
+            total[first[i] + code[rows[k], i]] += probabilities[k]

@@ -17,7 +17,6 @@ import numpy as np
 from onebit import promise
 from onebit.errors import InvalidInputError, UnknownQuestionError, check_count, check_fraction
 from onebit.hypotheses.finite import FiniteClass
-from onebit.kernels.distinct import distinct_rows
 from onebit.learners.certified.asking import Asking
 from onebit.learners.certified.evidence import Evidence
 from onebit.learners.certified.gate import GateStanding
@@ -68,9 +67,7 @@ class CertifiedRun(Learner[CertifiedResult]):
         self._first = self._which = np.arange(hypotheses.n_hypotheses)
         if isinstance(items, Pool):
             hypotheses.check_examples(items.x)
-            said = np.maximum(hypotheses.predictions(items.x), -1)
-            self._first, self._which = distinct_rows(said)
-            self._pool_said = said[self._first]
+            self._first, self._which, self._pool_said = hypotheses.distinct_on(items.x)
         self._ledger = Ledger(hypotheses.n_labels)
         self._standing: Standing | None = None
         #: The epoch under way.

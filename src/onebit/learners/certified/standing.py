@@ -138,6 +138,7 @@ class Standing:
         behind = self._shown(0.0, keep=True)
         behind[self.leader] = False
         self.survivors = self.survivors[~behind[self.survivors]]
+        self._evidence.wealth.count_only(self.survivors)
         self.is_exact = known is not None or self.n_left() == 0 or self.survivors.size == 1
         if not self.is_exact:
             self._climb()

@@ -148,7 +148,7 @@ def test_every_round_of_a_pool_uses_the_answer_that_was_recorded() -> None:
     for record, rounds in zip(learner.epochs, learner._evidence._wealth.epochs, strict=True):
         items = (RoundStream(1, "rounds").uniforms(record.first_round, record.n_rounds)[:, 0] * N_ITEMS).astype(int)
         contested = [item for item in items.tolist() if len(set(said_by(record, item))) > 1]
-        assert len(contested) == rounds.code.shape[0]
+        assert len(contested) == rounds.code.shape[1]
         for i, item in enumerate(contested):
             for k, label in enumerate(sorted(set(said_by(record, item)))):
                 output = rounds.first[i] + k

@@ -65,7 +65,7 @@ def test_only_rounds_that_tell_survivors_apart_are_asked_about() -> None:
 
 def test_guesses_are_shares_of_the_votes() -> None:
     """Item 0: labels 0, 1, 2 with 1, 2, 1 votes. Item 5: an abstention, and labels 1, 2 with 2 and 1 of 3 votes."""
-    rounds = one_shot(drawn(0, 5), known()).rounds(np.array([1, 0]), 5)
+    rounds = one_shot(drawn(0, 5), known()).rounds(np.array([1, 0]))
     assert outputs_of(rounds, 0) == [pytest.approx((1 / 3, m, m), abs=1e-6) for m in guessed(1 / 4, 2 / 4, 1 / 4)]
     assert outputs_of(rounds, 1) == [
         (1.0, 0.0, 0.0),
@@ -74,7 +74,8 @@ def test_guesses_are_shares_of_the_votes() -> None:
     assert rounds.asked.tolist() == [0, 1]
     assert rounds.z.tolist() == [1, 0]
     assert rounds.n_nil == 0
-    assert rounds.code[:, SURVIVORS].tolist() == [[0, 1, 1, 2], [0, 1, 2, 1]]
+    assert rounds.rows.tolist() == SURVIVORS.tolist()
+    assert rounds.code.T.tolist() == [[0, 1, 1, 2], [0, 1, 2, 1]]
 
 
 def test_a_known_label_is_its_answer_and_is_not_asked() -> None:
@@ -82,7 +83,7 @@ def test_a_known_label_is_its_answer_and_is_not_asked() -> None:
     asked = one_shot(drawn(0), known((0, 0, Answer.NO)))
     assert asked.label.tolist() == [1]
     assert asked.propensity == pytest.approx([1 / 2])
-    rounds = asked.rounds(np.array([0]), 5)
+    rounds = asked.rounds(np.array([0]))
     assert outputs_of(rounds, 0) == [
         (1.0, 0.0, 0.0),
         *(pytest.approx((1 / 2, m, m), abs=1e-6) for m in guessed(2 / 3, 1 / 3)),
@@ -93,33 +94,33 @@ def test_where_a_right_label_is_known_others_are_guessed_wrong() -> None:
     """They are asked nevertheless: several labels may be right."""
     asked = one_shot(drawn(0), known((0, 0, Answer.YES)))
     assert asked.label.tolist() == [1]
-    assert outputs_of(asked.rounds(np.array([1]), 5), 0) == [(1.0, 1.0, 1.0), (0.5, 0.0, 0.0), (0.5, 0.0, 0.0)]
+    assert outputs_of(asked.rounds(np.array([1])), 0) == [(1.0, 1.0, 1.0), (0.5, 0.0, 0.0), (0.5, 0.0, 0.0)]
 
 
 def test_a_right_label_that_no_survivor_gives_counts_as_known_too() -> None:
     asked = one_shot(drawn(0), known((0, 3, Answer.YES)))
     assert asked.label.tolist() == [0]
-    assert [guess for _, guess, _ in outputs_of(asked.rounds(np.array([0]), 5), 0)] == [0.0, 0.0, 0.0]
+    assert [guess for _, guess, _ in outputs_of(asked.rounds(np.array([0])), 0)] == [0.0, 0.0, 0.0]
 
 
 def test_where_all_labels_are_known_nothing_is_asked() -> None:
     asked = one_shot(drawn(4, 4), known((4, 0, Answer.NO), (4, 1, Answer.YES)))
     assert asked.asked.tolist() == [-1, -1]
     assert asked.label.tolist() == [-1, -1]
-    rounds = asked.rounds(np.array([-1, -1]), 5)
+    rounds = asked.rounds(np.array([-1, -1]))
     assert outputs_of(rounds, 0) == outputs_of(rounds, 1) == [(1.0, 0.0, 0.0), (1.0, 1.0, 1.0)]
-    assert rounds.estimates().sum(axis=0)[SURVIVORS].tolist() == [0, 0, 2, 2]
+    assert rounds.sums().tolist() == [0, 0, 2, 2]
 
 
 def test_an_item_at_which_a_rater_cant_tell_is_asked_about_other_labels() -> None:
     asked = one_shot(drawn(0, 1), known((0, 1, Answer.CANT_TELL)))
     assert asked.places.tolist() == [0, 1]
     assert asked.label[0] not in (-1, 1)
-    assert asked.rounds(np.array([0, 0]), 5).n_nil == 0
+    assert asked.rounds(np.array([0, 0])).n_nil == 0
 
 
 def test_only_a_rival_has_credit_for_an_abstention() -> None:
-    rounds = one_shot(drawn(3), known(), f_yes=0.25).rounds(np.array([0]), 5)
+    rounds = one_shot(drawn(3), known(), f_yes=0.25).rounds(np.array([0]))
     assert outputs_of(rounds, 0)[0] == (1.0, 0.25, 0.0)
     assert outputs_of(rounds, 0)[1] == pytest.approx((1.0, 0.97, 0.97))
 
@@ -153,12 +154,12 @@ def test_labels_are_ordered_by_guess_votes_and_number() -> None:
 def test_a_beginning_of_an_epoch_is_its_first_rounds() -> None:
     """Five rounds, of which the second is free; three are settled."""
     asked = one_shot(drawn(0, 2, 5, 1, 4), known())
-    whole, cut = asked.rounds(np.array([1, -1, 0, 1, 0]), 5), asked.rounds(np.array([1, -1, 0]), 5)
-    assert (whole.code.shape, cut.code.shape) == ((4, 5), (2, 5))
+    whole, cut = asked.rounds(np.array([1, -1, 0, 1, 0])), asked.rounds(np.array([1, -1, 0]))
+    assert (whole.code.shape, cut.code.shape) == ((4, 4), (4, 2))
     assert (whole.n_nil, cut.n_nil) == (1, 1)
     assert cut.first.tolist() == whole.first[:3].tolist()
     assert outputs_of(cut, 1) == outputs_of(whole, 1)
-    assert asked.rounds(np.array([], dtype=np.int64), 5).code.shape == (0, 5)
+    assert asked.rounds(np.array([], dtype=np.int64)).code.shape == (4, 0)
 
 
 def test_exact_rounds_are_the_truth() -> None:
@@ -169,7 +170,7 @@ def test_exact_rounds_are_the_truth() -> None:
     assert (rounds.q == 1).all()
     assert (rounds.for_rival == rounds.for_leader).all()
     # X over the contested rounds, for survivors 0, 1, 2 and 4.
-    assert rounds.estimates().sum(axis=0)[SURVIVORS].tolist() == [0 + 1, 1 + 0, 1 + 1, 0 + 1]
+    assert rounds.sums().tolist() == [0 + 1, 1 + 0, 1 + 1, 0 + 1]
 
 
 def test_many_outputs_have_codes_that_fit() -> None:
@@ -177,8 +178,8 @@ def test_many_outputs_have_codes_that_fit() -> None:
     said = np.arange(300)[:, None]
     on = Drawn(np.array([0]), said)
     rounds = exact_rounds(on, np.arange(300), np.array([299]))
-    assert rounds.code[0].tolist() == list(range(300))
-    assert np.flatnonzero(rounds.estimates()[0]).tolist() == [299]
+    assert rounds.code[:, 0].tolist() == list(range(300))
+    assert np.flatnonzero(rounds.sums()).tolist() == [299]
 
 
 def test_the_settled_prefix_ends_before_the_first_open_round() -> None:

@@ -54,15 +54,14 @@ class PlainWealth(EpochWealth):
     def _start(self) -> Floats:
         return np.zeros((self.n_hypotheses, BETS.size))
 
-    def _advanced(self, state: Floats, epoch: int, leader: int, c: float) -> Floats:
+    def _advance(self, state: Floats, epoch: int, leader: int, c: float, rows: Ints) -> None:
         bets, n_rounds, right, value = self._epochs[epoch]
         bet, leads = bets[:, None], right[leader]
         at_zero = np.log1p(bet * c)
         behind = np.log1p(bet * (value[leads] + c)) - at_zero
         ahead = np.log1p(-bet * (value[~leads] - c)) - at_zero
         moved = behind @ (~right[:, leads]).T + ahead @ right[:, ~leads].T
-        advanced: Floats = state + (moved + n_rounds * at_zero).T
-        return advanced
+        state += (moved + n_rounds * at_zero).T
 
 
 class AllLabels:

@@ -1,0 +1,145 @@
+"""A selection from tables that nothing can hold: 10,000 models on a million items in Parquet, and on a billion.
+
+The rows of a million items lie in files, as lists of 10,000 int16 each (20 GB; compressed on the disk, and removed
+afterwards), in ONEBIT_SCRATCH or where temporary files go. Those of a billion are made when they are asked for, by the
+rule that made the files. Rows are drawn and a selection run on them as a stream; seconds are those of the processor.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as arrow_parquet
+from benchmarks.harness import Case, run_cases
+from benchmarks.scaling_models import EPS, N_LABELS, peak_gb
+from numpy.typing import NDArray
+
+from onebit.hypotheses.finite import PredictionTable
+from onebit.learners.certified import CertifiedLearner
+from onebit.learners.items import Stream
+from onebit.randomness import generator
+from onebit.records import Answer
+from onebit.tables.drawing import draw
+from onebit.tables.formats import Progress
+from onebit.tables.parquet_rows import OUTPUTS, ParquetRows, said_by
+
+N_MODELS, N_FILES, GROUP = 10_000, 8, 64
+#: Patterns of who is right, of which each row has one.
+N_PATTERNS = 2048
+#: Rows that are drawn for a run; it ends long before.
+N_DRAWN = 5_000
+
+
+class SimulatedRows:
+    """A table of so many rows, each of which is made when it is asked for."""
+
+    def __init__(self, n_rows: int) -> None:
+        self.n_rows, self.place = n_rows, f"{n_rows:,} simulated rows"
+
+    @cached_property
+    def _wrong_by(self) -> NDArray[np.int16]:
+        """(N_PATTERNS, N): 0 where a model is right, else what is added to the right label."""
+        rng = np.random.default_rng(1)
+        share = rng.uniform(0.4, 0.8, N_MODELS).astype(np.float32)
+        wrong = rng.integers(1, N_LABELS, (N_PATTERNS, N_MODELS), dtype=np.int16)
+        wrong[rng.random(wrong.shape, dtype=np.float32) < share] = 0
+        return wrong
+
+    def take(self, rows: NDArray[np.int64], progress: Progress | None = None) -> pa.Table:
+        # A different pattern and right label for each row, in no order.
+        mixed = (rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(33)
+        y = ((mixed // np.uint64(N_PATTERNS)) % np.uint64(N_LABELS)).astype(np.int16)
+        said = (y[:, None] + self._wrong_by[(mixed % np.uint64(N_PATTERNS)).astype(np.int64)]) % N_LABELS
+        lists = pa.FixedSizeListArray.from_arrays(pa.array(said.astype(np.int16).ravel()), N_MODELS)
+        names = json.dumps([f"m{h}" for h in range(N_MODELS)])
+        return pa.table({"y": y, OUTPUTS: lists}).replace_schema_metadata({"models": names})
+
+
+def write(folder: Path, n_rows: int) -> None:
+    """The rows as a folder of Parquet files."""
+    rows = SimulatedRows(n_rows)
+    for number, part in enumerate(np.array_split(np.arange(n_rows), N_FILES)):
+        schema = rows.take(part[:1]).schema
+        with arrow_parquet.ParquetWriter(folder / f"{number}.parquet", schema, compression="zstd") as file:
+            for begin in range(0, part.size, GROUP):
+                file.write_table(rows.take(part[begin : begin + GROUP]), row_group_size=GROUP)
+
+
+def cases() -> Iterator[Case]:
+    for n_rows in (1_000_000, 1_000_000_000):
+        yield {"rows": n_rows, "from": "a generator"}
+    yield {"rows": 1_000_000, "from": "files"}
+
+
+class RawRows(ParquetRows):
+    """Rows of files as lists, since a column for each of 10,000 models is only wanted by raters."""
+
+    def take(self, rows: NDArray[np.int64], progress: Progress | None = None) -> pa.Table:
+        return self.take_raw(rows, progress)
+
+
+def run_here(source: SimulatedRows | RawRows, seed: int) -> Case:
+    """Draw, and select as a stream, with right labels for raters."""
+    start = time.process_time()
+    drawn = draw(source, N_DRAWN, seed)
+    said = said_by(drawn, [f"m{h}" for h in range(N_MODELS)], None, source.place)
+    y, seconds = drawn["y"].to_numpy(), time.process_time() - start
+    order = generator(seed, "stream order").permutation(N_DRAWN)
+    learner = CertifiedLearner(PredictionTable(said, N_LABELS), Stream(order.tolist()), eps=EPS, seed=seed)
+    while isinstance(questions := learner.ask(100), tuple):
+        for each in questions:
+            learner.tell(each.id, Answer.YES if y[order[each.item]] == each.label else Answer.NO)
+    result = learner.result
+    return {
+        "drawing, s": seconds,
+        "all, s": time.process_time() - start,
+        "answers": result.n_answers,
+        "rows used": result.n_rounds,
+        "eps": result.achieved_eps,
+        "peak, GB": peak_gb(),
+    }
+
+
+def measure(case: Case) -> Case:
+    if case["from"] == "a generator":
+        return in_own_process({**case, "folder": None})
+    folder = Path(tempfile.mkdtemp(dir=os.environ.get("ONEBIT_SCRATCH")))
+    try:
+        start = time.process_time()
+        write(folder, case["rows"])
+        on_disk = sum(path.stat().st_size for path in folder.iterdir()) / 1e9
+        writing = time.process_time() - start
+        return {**in_own_process({**case, "folder": str(folder)}), "on the disk, GB": on_disk, "writing, s": writing}
+    finally:
+        shutil.rmtree(folder)
+
+
+def in_own_process(case: Case) -> Case:
+    command = [sys.executable, "-m", "benchmarks.scaling_rows", json.dumps(case)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True)
+    figures: Case = json.loads(done.stdout)
+    return figures
+
+
+def main() -> None:
+    run_cases("scaling_rows", cases(), measure)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        of = json.loads(sys.argv[1])
+        rows = SimulatedRows(of["rows"]) if of["folder"] is None else RawRows(of["folder"])
+        print(json.dumps(run_here(rows, seed=1)))
+    else:
+        main()

@@ -1,0 +1,6 @@
+"""Passes over tables that do not fit into memory: a task for each shard, on any executor, added up in a fixed order."""
+
+from onebit.passes.engine import EngineLostError, ShardError
+from onebit.passes.table import ShardedTable
+
+__all__ = ["EngineLostError", "ShardError", "ShardedTable"]
