@@ -56,6 +56,13 @@ def test_honest_logs_are_borne_out(f_no: float, seed: int) -> None:
     assert verdict.certified_eps <= (result.achieved_eps or 0.0) + 1e-9
 
 
+def test_a_judge_is_heeded() -> None:
+    judge = np.where(TABLE == TRUTH, 0.8, 0.3).astype(np.float32)
+    learner, told = log(judge=judge)
+    assert all(len(epoch.guess) == 5 for epoch in learner.epochs)
+    assert verify(learner._setting, TABLE, N_LABELS, *told.values(), judge=judge).problems == ()
+
+
 def of_mixture(epoch: EpochRecord) -> EpochRecord:
     (model, weight), *rest = epoch.mixture
     return replace(epoch, mixture=((model, weight / 2), *rest))

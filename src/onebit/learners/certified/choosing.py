@@ -10,6 +10,7 @@ nothing here touches what it promises. Not in the paper; docs/certificate.md, st
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -56,16 +57,18 @@ class Lead:
 
 
 class Chooser:
-    """What is believed of the models of a pool, which say ``said`` (N, n) there.
+    """What is believed of the models of a pool, which say ``said`` (N, n) there; a judge says ``judged(items)`` of it.
 
     Of a large pool so many items are looked at, drawn by ``seed``: more would be slow, and the choice no better.
     """
 
-    def __init__(self, said: Predictions, seed: int) -> None:
+    def __init__(
+        self, said: Predictions, seed: int, judged: Callable[[Ints], Floats | None] = lambda items: None
+    ) -> None:
         items = np.arange(said.shape[1])
         if items.size > constants.MOST_VIEWED:
             items = np.sort(generator(seed, "viewed items").permutation(items)[: constants.MOST_VIEWED])
-        self._pool = Drawn(items, said[:, items])
+        self._pool = Drawn(items, said[:, items], judged=judged(items))
         #: Over the answers so far: by how much each model was right more often than was believed, and the variance.
         self._surplus, self._variance = np.zeros(said.shape[0]), np.zeros(said.shape[0])
         #: The last view, and of which survivors with which guess.

@@ -117,12 +117,12 @@ class CertifiedLearner(CertifiedRun):
             )
         else:
             self._evidence = PoolEvidence(self._pool_said, passive, self.seed, usual_bet(eps, exact=True))
-        #: Chooses questions and leader where a budget is spent.
+        self._judge = None if judge is None else Judge(hypotheses, items, judge)
+        #: Chooses questions and leader where a budget is spent; and the guess that it last believed by.
         self._chooser: Chooser | None = None
         if spends and self._pool_said is not None and protocol == "one-shot":
-            self._chooser = Chooser(self._pool_said, self.seed)
+            self._chooser = Chooser(self._pool_said, self.seed, self._judged)
         self._guess: Guess | None = None
-        self._judge = None if judge is None else Judge(hypotheses, items, judge)
         self._uniforms = RoundStream(self.seed, "rounds")
         self._known = KnownAnswers()
         #: The epoch under way, and its questions.
@@ -187,8 +187,7 @@ class CertifiedLearner(CertifiedRun):
         if drawn.items.size == 0:
             self._status = RunStatus.EXHAUSTED
             return
-        if self._judge is not None:
-            drawn = replace(drawn, judged=self._judge.log_odds(drawn.items)[self._first])
+        drawn = replace(drawn, judged=self._judged(drawn.items))
         self.epochs.append(self._record(plan, standing, drawn.items.size))
         uniform = uniform[: drawn.items.size]
         if self._setting.protocol == "one-shot":
@@ -202,6 +201,10 @@ class CertifiedLearner(CertifiedRun):
             choices = Choices(drawn, survivors, plan.law.leader, plan.guess, KnownAnswers())
             self._rounds = until_a_yes(number, drawn, choices, checks, self._exhaustive_labels)
         self._asking = self._rounds
+
+    def _judged(self, items: Ints) -> Floats | None:
+        """What a judge says of the outputs of ``items``, as log-odds, (N, m); None without a judge."""
+        return None if self._judge is None else self._judge.log_odds(items)[self._first]
 
     def _record(self, plan: Plan, standing: Standing, n_rounds: int) -> EpochRecord:
         names, law = self._first[standing.survivors], plan.law
