@@ -40,9 +40,11 @@ def log(f_no: float = 0.0, **options: Any) -> tuple[CertifiedLearner, dict[str, 
 
 
 def checked(learner: CertifiedLearner, told: dict[str, Any], **changes: Any) -> Verdict:
-    setting = changes.pop("setting", learner._setting)
+    setting, judge = changes.pop("setting", learner._setting), changes.pop("judge", None)
     given = {**told, **changes}
-    return verify(setting, TABLE, N_LABELS, given["epochs"], given["questions"], given["answers"], given["closings"])
+    return verify(
+        setting, TABLE, N_LABELS, given["epochs"], given["questions"], given["answers"], given["closings"], judge=judge
+    )
 
 
 @pytest.mark.parametrize("f_no", [0.0, 0.1])
@@ -60,7 +62,7 @@ def test_a_judge_is_heeded() -> None:
     judge = np.where(TABLE == TRUTH, 0.8, 0.3).astype(np.float32)
     learner, told = log(judge=judge)
     assert all(len(epoch.guess) == 5 for epoch in learner.epochs)
-    assert verify(learner._setting, TABLE, N_LABELS, *told.values(), judge=judge).problems == ()
+    assert checked(learner, told, judge=judge).problems == ()
 
 
 def of_mixture(epoch: EpochRecord) -> EpochRecord:
