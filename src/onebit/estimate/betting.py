@@ -31,6 +31,9 @@ Bools = NDArray[np.bool_]
 #: No bet stakes more than this share of what could be lost in one round.
 CAP = 0.9
 BETS = np.geomspace(0.002, CAP, 20)
+#: Factors that are multiplied before a logarithm is taken. Each is above 1 - CAP and below 1 + 2 / q, so no product
+#: becomes 0 or infinite while propensities q are above 1e-15.
+FACTORS_AT_ONCE = 16
 #: The bet that had won most when a run ended, over sqrt(eps), where answers are weighted and on exact differences of a
 #: pool: .5 to 2 and 1.4 to 5.1 on the four tables of benchmarks/selection.py, eps from .005 to .1. About the middles.
 USUAL_BET, USUAL_EXACT_BET = 1.2, 3.5
@@ -321,14 +324,20 @@ def _add_rounds_with_slack(  # type: ignore[no-untyped-def]
 ):
     """As ``_add_rounds``, with ``bets`` (N, n_bets) and ``threshold`` (N,) of each h its own; D = 0 adds ``nil``."""
     D = _differences(code, first, q, for_rival, for_leader, asked, z, leader)
+    product = np.empty(BETS.size)
     for place in places:
-        h = rows[place]
-        state[h] += n_nil * nil[h]
+        h, n_same, n_factors = rows[place], n_nil, 0
+        product[:] = 1.0
         for i in range(code.shape[1]):
             if code[place, i] == code[leader, i]:
-                # Most agree with the leader most of the time, and a logarithm is what costs.
-                state[h] += nil[h]
+                n_same += 1
                 continue
             output = first[i] + code[place, i]
             for k in range(BETS.size):
-                state[h, k] += np.log1p(-bets[h, k] * (D[output, k] - threshold[h]))
+                product[k] *= 1 - bets[h, k] * (D[output, k] - threshold[h])
+            n_factors += 1
+            # A logarithm is what costs, so it is taken of many factors at once.
+            if n_factors % FACTORS_AT_ONCE == 0:
+                state[h] += np.log(product)
+                product[:] = 1.0
+        state[h] += np.log(product) + n_same * nil[h]
