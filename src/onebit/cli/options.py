@@ -63,7 +63,7 @@ Tables = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
-Eps = Annotated[float, option("eps")]
+Eps = Annotated[float | None, option("eps")]
 Baseline = Annotated[str | None, option("baseline", metavar="MODEL")]
 Candidates = Annotated[list[str] | None, option("candidates", metavar="MODEL")]
 Margin = Annotated[float | None, option("margin")]

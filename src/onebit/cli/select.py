@@ -50,7 +50,7 @@ def select(
     as_json: opt.AsJson = False,
     **options: Any,
 ) -> None:
-    """Choose the best model of a table, within eps, by yes/no answers; or the K best, or rank them all in tiers.
+    """Choose the best model of a table, within eps, by yes/no answers; or the K best, or tiers, or for a budget alone.
 
     Models may give labels or free texts. Every column other than --id, --truth, --show, --reference and --judge is a
     model, unless --models names them. With --truth (right labels) or --verdicts (a yes or no about each output) raters
@@ -120,8 +120,8 @@ def _say_protocol(spec: SelectionSpec, table: ModelTable, console: Console) -> N
 
 
 def _advice(spec: SelectionSpec) -> str:
-    # Between two models one-shot needs about as few.
-    if spec.baseline is not None:
+    # Between two models one-shot needs about as few, and where a budget is spent it chooses its questions.
+    if spec.baseline is not None or spec.spends:
         return ""
     return ". Where one label alone is right, --protocol follow-up mostly needs fewer answers"
 
@@ -146,7 +146,7 @@ def _figures(report: Report) -> dict[str, Any]:
         "rounds": report.rounds,
         "free_rounds": report.free_rounds,
         "survivors": report.survivors,
-        "eps": report.setting.eps,
+        "eps": None if report.setting.spends else report.setting.eps,
         "delta": report.setting.delta,
         "certified_eps": report.certified_eps,
         "protocol": report.setting.protocol,

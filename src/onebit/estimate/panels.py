@@ -12,7 +12,7 @@ supermartingales is one, so whatever the judge says the promise holds.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -93,9 +93,14 @@ class PanelWealth(Wealth):
     def forget(self, c: float) -> None:
         """Nothing is kept: verdicts that come later may be about items that came before."""
 
-    def differences(self, leader: int) -> tuple[Floats, Floats, Bools]:
-        """The sums of D against ``leader`` and of its square over what is known, and whether that is all; each (N,)."""
+    def differences(self, leader: int, without: Iterable[int] = ()) -> tuple[Floats, Floats, Bools]:
+        """The sums of D against ``leader`` and of its square over what is known, and whether that is all; each (N,).
+
+        Items at the places ``without`` are left out.
+        """
         D, differ = self.known_differences(leader), self._said != self._said[leader]
+        left_out = list(without)
+        D[:, left_out], differ[:, left_out] = 0.0, False
         unknown = (self._verdict < 0) | (self._verdict[leader] < 0)
         return D.sum(axis=1), (D != 0).sum(axis=1).astype(np.float64), ~(differ & unknown).any(axis=1)
 

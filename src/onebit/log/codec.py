@@ -53,7 +53,10 @@ SETTINGS: dict[Kind, type[AnySetting]] = {
 }
 #: What stands in the JSON of a record only where it is given, and what it is otherwise: it came later, and digests of
 #: older logs are kept.
-ONLY_IF_GIVEN: dict[type, Object] = {Setting: {"baseline": None, "top": None, "tiers": False}, Closing: {"top": ()}}
+ONLY_IF_GIVEN: dict[type, Object] = {
+    Setting: {"baseline": None, "top": None, "tiers": False, "spends": False},
+    Closing: {"top": ()},
+}
 STATUSES = {status.name.lower(): status for status in RunStatus}
 #: What msgspec does not know are numbers of numpy.
 _from_numpy = methodcaller("item")

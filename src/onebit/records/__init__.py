@@ -5,7 +5,7 @@ from onebit.records.gate import Comparison, GateVerdict, passes
 from onebit.records.numbers import Count, Finite, Propensity
 from onebit.records.placing import Placing
 from onebit.records.question import Answer, Question, RunStatus, Status
-from onebit.records.selection_spec import SelectionSpec
+from onebit.records.selection_spec import EPS, SelectionSpec
 from onebit.records.setting import (
     ANSWERS_PER_ITEM,
     DELTA,
@@ -25,6 +25,7 @@ from onebit.records.watch_spec import WatchSpec
 __all__ = [
     "ANSWERS_PER_ITEM",
     "DELTA",
+    "EPS",
     "SECONDS_PER_ANSWER",
     "Answer",
     "AskingProtocol",

@@ -32,7 +32,8 @@ class Setting:
     ``f_yes``. ``exhaustive``: the right label of every item is one of the table's labels. ``seed_given``: somebody
     chose the seed; otherwise it came from the operating system. With a ``baseline``, the number of a model, it is a
     gate: every other model is held against that one, and ``eps`` is the margin. With ``top``, so many best models are
-    looked for and not one; with ``tiers``, all pairs of models are compared.
+    looked for and not one; with ``tiers``, all pairs of models are compared. ``spends``: the run goes on until its
+    ``budget`` is used, and ``eps`` is only what its bets are made for.
     """
 
     eps: Finite
@@ -49,6 +50,7 @@ class Setting:
     baseline: Count | None = None
     top: Count | None = None
     tiers: bool = False
+    spends: bool = False
 
     @property
     def ranks(self) -> bool:

@@ -41,7 +41,7 @@ class StudySpec:
         int | None,
         Option(
             f"Maximum number of answers. Without it: {ANSWERS_PER_ITEM} for each item to train a classifier, and to "
-            "choose a model as many as it takes.",
+            "choose a model as many as it takes. To choose a model with a budget and no eps, all of it is used.",
             least=1,
             most=10**9,
         ),

@@ -187,6 +187,12 @@ def about_intervals(report: Report) -> list[str]:
 
 def about_evidence(report: Report) -> str:
     """What the chart shows."""
+    if report.setting.spends:
+        return (
+            "The line is the evidence that no model is ahead of the leading one by more than "
+            f"{fraction(report.setting.eps)}, about the model of which least is known, in percent of what is needed. "
+            "The run goes on until its budget is used, whatever it shows."
+        )
     told = (
         f"The run ends when no model can be ahead of the leading one by more than {fraction(report.setting.eps)}. The "
         "line is the evidence for that about the model of which least is known, in percent of what is needed."
@@ -213,11 +219,27 @@ def against_the_aim(report: Report) -> str:
     if report.placings:
         return tiers_words.against_the_aim(report)
     eps, is_over = report.certified_eps, report.status == "certified" or report.reason is not None
+    if report.setting.spends:
+        return _against_the_budget(report)
     told = f"The aim {'was' if is_over else 'is'} to be within {fraction(report.setting.eps)} of the best."
     if report.status == "certified":
         return f"{told} The run ended by itself when this was shown."
     if eps is not None and eps < 1:
         told += f" So far it is shown to be within {fraction(eps)}."
+    return f"{told} The run ended there because {report.reason}." if report.reason else told
+
+
+def _against_the_budget(report: Report) -> str:
+    """How far a budget is spent, and what it has shown."""
+    told = f"The aim {'was' if report.reason or report.status == 'certified' else 'is'} the best choice for "
+    told += f"{report.setting.budget:,} answers, with no eps asked for."
+    eps = report.certified_eps
+    if report.status == "certified":
+        return f"{told} The run ended by itself: nothing that could be asked would change the choice."
+    if eps is None or eps >= 1:
+        told += " What is chosen is the likeliest best; how far another may be ahead is not shown."
+    else:
+        told += f" What is chosen is the likeliest best. It is shown to be within {fraction(eps)} of the best."
     return f"{told} The run ended there because {report.reason}." if report.reason else told
 
 

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from onebit.errors import InvalidInputError
 from onebit.records import Answer, Closing, EpochRecord, Question, Setting
 from onebit.verify.audit import Audit, Verdict
+from onebit.verify.choice import chooses
 from onebit.verify.intervals import Order, Sights, Skipped, differing
 from onebit.verify.panel import PanelAudit
 from onebit.verify.recount import (
@@ -175,6 +176,8 @@ class _RoundsAudit(Audit):
             yield f"gamma is {epoch.gamma}; it must be above 0 and at most 1, or some labels are never asked"
         if not all(0 <= need <= 1 for _, need in epoch.mixture):
             yield "its mixture has needs that are not between 0 and 1"
+        if chooses(self._setting) and not sum(need for _, need in epoch.mixture) > 0:
+            yield "its mixture has no contender"
         if self._setting.protocol == "labels":
             return
         if len(epoch.trust) != len(self._scene.distinct) or not all(0 <= trust < math.inf for trust in epoch.trust):

@@ -18,6 +18,8 @@ from scipy.special import expit
 from onebit.errors import InvalidInputError, check_fraction
 from onebit.randomness import RoundStream, generator
 from onebit.records import Answer, EpochRecord, Setting
+from onebit.verify.choice import LEAST_ASKED as CHOICE_LEAST_ASKED
+from onebit.verify.choice import choice_scores, chooses
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -206,6 +208,8 @@ def _check(setting: Setting, predictions: NDArray[np.integer], n_labels: int) ->
         raise InvalidInputError("a run has one aim: a baseline, top, or tiers")
     if setting.exhaustive and setting.protocol != "follow-up":
         raise InvalidInputError(f"exhaustive is for the protocol follow-up, not for {setting.protocol}")
+    if setting.spends and (setting.budget is None or setting.baseline is not None):
+        raise InvalidInputError("a budget is spent, and there is none; or there is a baseline, which has a margin")
 
 
 def _check_judge(judge: NDArray[np.floating] | None, shape: tuple[int, ...]) -> None:
@@ -331,11 +335,16 @@ def _one_shot(
         return Round(item, (), outputs, output_of, q, guess, known)
     if not any(z.values()):
         guess = _guesses(contest, epoch, item, outputs, places)
-    score = [math.sqrt(relevance(int(outputs[k])) * (guess[k] * (1 - guess[k]) + LEAST_VARIANCE)) for k in places]
+    least_asked = LEAST_ASKED
+    if chooses(contest.setting):
+        score = choice_scores(epoch, contest.said[:, item], outputs[places].tolist(), guess[places].tolist())
+        least_asked = CHOICE_LEAST_ASKED
+    else:
+        score = [math.sqrt(relevance(int(outputs[k])) * (guess[k] * (1 - guess[k]) + LEAST_VARIANCE)) for k in places]
     total = sum(score)
     gamma = epoch.gamma if total > 0 else 1.0
     law = [(1 - gamma) * (s / total if total > 0 else 0.0) + gamma / len(places) for s in score]
-    p = min(max(total / epoch.sure_from, LEAST_ASKED), 1.0) if epoch.sure_from > 0 else 1.0
+    p = min(max(total / epoch.sure_from, least_asked), 1.0) if epoch.sure_from > 0 else 1.0
     q[places] = np.array(law) * p
     up_to = np.cumsum(law)
     chosen = int(outputs[places[min(int((up_to <= u[1] * up_to[-1]).sum()), len(places) - 1)]])

@@ -12,7 +12,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from onebit.errors import InvalidInputError, OptionError
-from onebit.records import SelectionSpec, TrainingSpec
+from onebit.records import EPS, SelectionSpec, TrainingSpec
 from onebit.records.selection_spec import MARGIN
 from onebit.records.spec import GOLD_SHARE
 from onebit.tables.formats import ENDINGS, LOG_NAMES, NAMES, one_of
@@ -64,6 +64,7 @@ def new_page(request: Request) -> Response:
         formats=NAMES,
         logs=LOG_NAMES,
         selection=SelectionSpec,
+        eps=EPS,
         training=TrainingSpec,
         gold_share=GOLD_SHARE,
         margin=MARGIN,

@@ -154,6 +154,20 @@ def test_a_budget_is_a_status_with_what_was_shown(tmp_path: Path) -> None:
     assert told["certified_eps"] > 0.01
 
 
+def test_a_budget_without_eps_is_spent(tmp_path: Path) -> None:
+    path, _ = write_table(tmp_path)
+    told = selected(path, "--budget", 30)
+    assert set(told) == FIELDS | {"reason"}
+    assert (told["status"], told["answers"], told["eps"]) == ("budget", 30, None)
+    assert told["reason"] == "the budget of 30 answers was used"
+    assert onebit("verify", path.with_suffix("")).exit_code == 0
+    report = path.with_suffix("").joinpath("report.html").read_text()
+    assert "The aim was the best choice for 30 answers, with no eps asked for." in report
+    storage = StudyFolder(path.with_suffix("")).storage
+    status = onebit("study", "status", path.name, "--storage", storage).stdout
+    assert "(none asked for: the budget is spent on the choice)" in status
+
+
 def test_a_stream_that_ends_says_so(tmp_path: Path) -> None:
     path, _ = write_table(tmp_path, n_items=60)
     told = selected(path, "--eps", 0.01, "--delta", 1e-9, "--population", "stream")

@@ -15,7 +15,7 @@ from onebit.cli.options import flag
 from onebit.errors import OptionError
 from onebit.records import DELTA, SelectionSpec, StudySpec, TrainingSpec
 from onebit.records.option import options
-from onebit.records.selection_spec import MARGIN
+from onebit.records.selection_spec import MARGIN, eps_of_budget
 from onebit.records.spec import GOLD_SHARE, SECONDS_PER_ANSWER, SECONDS_PER_LABEL
 from onebit.study.opening import create_learning_study, create_study
 
@@ -31,6 +31,15 @@ def test_a_selection_by_default() -> None:
         0,
         SECONDS_PER_ANSWER,
     )
+
+
+def test_a_budget_without_eps_is_spent() -> None:
+    setting = SelectionSpec(budget=300).setting()
+    assert (setting.spends, setting.budget, setting.eps) == (True, 300, eps_of_budget(300))
+    for told in ({"eps": 0.02}, {"baseline": "a"}, {"learner": "uniform"}):
+        assert not SelectionSpec(budget=300, **told).setting().spends
+    assert SelectionSpec(budget=300, eps=0.02).setting().eps == 0.02
+    assert [eps_of_budget(n) for n in (1, 75, 1500, 10**9)] == [0.2, 0.2, 0.01, 0.002]
 
 
 def test_a_training_by_default() -> None:

@@ -71,6 +71,28 @@ LEAST_NEED = 0.05
 #: Standard errors by which a rival's lag is taken to be smaller than it seems, where needs are estimated.
 TOO_LOW = 0.5
 
+# ---- a budget and no eps: choosing. Chosen on MMLU-Pro, letter, and the tables bad_consensus and two_labels of
+# benchmarks/budget_tables.py, by the chance of naming the best after 50 to 200 answers, 8 to 10 seeds each; the other
+# four tables of benchmarks/budgets.py were left for reporting.
+
+#: What a label's weight and doubt are raised to: 2 led to the best sooner where the vote is good, and later where it is
+#: not; 1/2 and 0.35 certified more and chose worse.
+CHOICE_POWER = 0.75
+#: An item with a label to ask is asked about with at least this probability; about this share of all rounds ask.
+CHOICE_LEAST_ASKED, CHOICE_ASKED = 0.02, 0.04
+#: Share of labels of an item that are drawn uniformly.
+CHOICE_GAMMA = 0.1
+#: A weight is the chance of being better than the leader, and so much of that with so many times the deviation.
+BROAD_SHARE, BROAD_WIDTH = 0.1, 3.0
+#: How firmly a model is held to be right as often as is believed: as by answers of this variance.
+OFFSET_PRIOR = 1.0
+#: Questions of an epoch: so many at least, and this share of the answers so far; rounds of one at most.
+CHOICE_QUESTIONS, CHOICE_SHARE, MOST_CHOICE_ROUNDS = 2, 0.04, 4000
+#: Items of a pool that are looked at to say who seems best, at most: 200 models on 2,000 items take .03 s.
+MOST_VIEWED = 2000
+#: Before the first answer: coefficients as PRIOR_COEFFICIENTS, without a leader, whom belief must not favour.
+CHOICE_COEFFICIENTS = (-0.2, 1.2, -0.2, 0.0)
+
 # ---- panels
 
 #: How much of the judge's scores is taken off the verdicts, and the share of the wealth that is bet so; the rest is bet

@@ -129,6 +129,8 @@ class OneShot:
         self.places, self.outputs = of.places, of.outputs
         label, example = law.of(of.outputs, of.unknown, of.guess)
         self._q = np.where(of.unknown, label * example[of.outputs.example], 1.0)
+        #: About the outputs: how likely each is right, as far as it is not known.
+        self.guess = of.guess
         self._guess = of.guess + of.is_right
         self._for_rival = self._guess + f_yes * (of.outputs.label < 0)
         scores = of.outputs.per_example(law.scores(of.outputs, of.unknown, of.guess))
@@ -215,6 +217,12 @@ class Epoch:
         """The outcomes before the first round that is unsettled: wealth uses a beginning, never a selection."""
         n = self.is_settled.size if self.is_settled.all() else int(np.argmin(self.is_settled))
         return self.outcome[:n]
+
+    def settled_later(self) -> Ints:
+        """The rounds after that beginning that are settled all the same: they count for who leads, not for wealth."""
+        n = self.settled_prefix().size
+        later: Ints = n + np.flatnonzero(self.is_settled[n:])
+        return later
 
     def checks(self) -> list[bool]:
         """What the checks in that beginning found, in the order drawn."""

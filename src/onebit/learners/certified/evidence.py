@@ -164,7 +164,22 @@ class IndependentEvidence(DrawnEvidence):
             n_skipped, n_agreed = n_contested - rounds.z.size, outcome.size - n_contested
             self._weighted.append(WeightedEpoch(rounds, n_skipped, n_agreed))
         self._wealth.add(rounds)
-        self.score[survivors] += rounds.sums()
+        self.score[survivors] += rounds.sums() + self._later_sums(epoch, survivors)
+
+    def _later_sums(self, epoch: Epoch, survivors: Ints) -> Floats:
+        """The sums of X over the rounds that are settled, but not in the order drawn: for who leads alone. (V,)."""
+        later = epoch.settled_later()
+        if later.size == 0:
+            return np.zeros(survivors.size)
+        rounds = (
+            exact_rounds(epoch.drawn, survivors, epoch.outcome)
+            if epoch.one_shot is None
+            else epoch.one_shot.rounds(epoch.outcome)
+        )
+        counts = np.isin(np.flatnonzero(contested(epoch.drawn.said[survivors])), later)
+        of_rounds = rounds.estimates()[rounds.first[:-1] + rounds.code]
+        total: Floats = of_rounds[:, counts].sum(axis=1)
+        return total
 
     def course(self, leader: int, c: float, n_rounds: Sequence[int]) -> Floats:
         return self._wealth.course(leader, c)
@@ -240,7 +255,10 @@ class PoolEvidence(DrawnEvidence):
         items = epoch.drawn.items[: label.size]
         self._undrawn[items] = False
         self._wealth.add(items, right)
-        self.score += right.sum(axis=1)
+        later = epoch.settled_later()
+        self.score += right.sum(axis=1) + (
+            (epoch.drawn.said[:, later] == epoch.outcome[later]) & (epoch.outcome[later] >= 0)
+        ).sum(axis=1)
         known = np.full(said.shape, self._passive)
         known[survivors] = True
         skipped = self._skips.before(items.size, epoch.drawn.n_left)

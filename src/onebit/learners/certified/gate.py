@@ -68,7 +68,7 @@ class GateStanding(Standing):
         behind = [self._ladder[self._places[b]] for b in self._candidates().tolist()]
         return max([*behind, *(each.behind_at_most for each in self._decided.values())], default=0.0)
 
-    def update(self, known: Known | None) -> None:
+    def update(self, known: Known | None, score: Floats | None = None) -> None:
         self._ahead = self._frozen = self._told = None
         self._known = known
         for candidate in self._candidates().tolist():

@@ -19,6 +19,9 @@ from onebit.errors import InvalidInputError
 from onebit.learners.certified import constants
 from onebit.learners.certified.outputs import Bools, Floats, Outputs, Predictions
 
+#: Which feature says that the leader gives a label.
+OF_LEADER = 3
+
 
 @dataclass(frozen=True, eq=False)
 class Guess:
@@ -93,12 +96,13 @@ class Experience:
     """What was answered so far, as far as guesses learn from it.
 
     ``agreement`` (N,) says how often each model agrees with the vote: it stands in while few labels are confirmed.
-    ``has_judge``: the last feature is a judge's.
+    ``has_judge``: the last feature is a judge's. ``names_leader`` is False where guesses must not favour the leader.
     """
 
-    def __init__(self, agreement: Floats, has_judge: bool = False) -> None:
-        self._agreement = agreement
-        self._prior = np.array((*constants.PRIOR_COEFFICIENTS, *[constants.PRIOR_OF_JUDGE] * has_judge))
+    def __init__(self, agreement: Floats, has_judge: bool = False, names_leader: bool = True) -> None:
+        self._agreement, self._names_leader = agreement, names_leader
+        prior = constants.PRIOR_COEFFICIENTS if names_leader else constants.CHOICE_COEFFICIENTS
+        self._prior = np.array((*prior, *[constants.PRIOR_OF_JUDGE] * has_judge))
         self._n_confirmed = 0
         #: Of the labels confirmed, how many each model gave.
         self._n_given = np.zeros(agreement.size)
@@ -123,6 +127,7 @@ class Experience:
         fitted = self._prior
         if self._latest:
             features = np.concatenate([features for features, _ in self._latest])
+            features[:, OF_LEADER] *= self._names_leader
             fitted = logistic(features, np.concatenate([right for _, right in self._latest]), self._prior)
         return Guess(trust.round(constants.DECIMALS), fitted.round(constants.DECIMALS))
 

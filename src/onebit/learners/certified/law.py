@@ -33,6 +33,11 @@ class Law:
     gamma: float
     sure_from: float
 
+    @property
+    def least_asked(self) -> float:
+        """The least probability with which an example is asked about that has a label to ask."""
+        return constants.LEAST_ASKED
+
     def scores(self, outputs: Outputs, unknown: Bools, guess: Floats) -> Floats:
         """s of each output, 0 for those that are not ``unknown``."""
         variance = guess * (1 - guess) + constants.LEAST_VARIANCE
@@ -58,7 +63,7 @@ class Law:
         label = np.where(unknown, (1 - gamma) * share + gamma / np.maximum(n_unknown, 1)[outputs.example], 0.0)
         example = np.ones(total.size)
         if self.sure_from > 0:
-            example = (total / self.sure_from).clip(constants.LEAST_ASKED, 1.0)
+            example = (total / self.sure_from).clip(self.least_asked, 1.0)
         return label, np.where(n_unknown > 0, example, 0.0)
 
 

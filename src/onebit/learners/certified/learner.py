@@ -21,7 +21,8 @@ from onebit.estimate.rater_errors import one_label_is_refuted
 from onebit.hypotheses.finite import FiniteClass
 from onebit.learners.certified import constants
 from onebit.learners.certified.asking import RoundQuestions, labels_themselves, one_question_each, until_a_yes
-from onebit.learners.certified.epoch import Choices, KnownAnswers, OneShot
+from onebit.learners.certified.choosing import ChoiceLaw, Chooser
+from onebit.learners.certified.epoch import Choices, Epoch, KnownAnswers, OneShot
 from onebit.learners.certified.evidence import DrawnEvidence, IndependentEvidence, PoolEvidence
 from onebit.learners.certified.guesses import Experience, Guess
 from onebit.learners.certified.judges import Judge
@@ -30,10 +31,12 @@ from onebit.learners.certified.pairs import pairs_standing
 from onebit.learners.certified.planning import (
     Plan,
     Scores,
+    kind_of_law,
     law_of_needs,
     law_of_nobody,
     needed_rounds,
     rounds_for,
+    row_of_leader,
 )
 from onebit.learners.certified.pool_verdicts import PoolVerdicts
 from onebit.learners.certified.run import CertifiedRun
@@ -60,8 +63,9 @@ class CertifiedLearner(CertifiedRun):
     A ``judge`` scores what the models of a table say, (N, n) from 0 to 1, NaN where it does not: a feature of the
     guesses, which touches no promise. With a ``baseline``, the number of a hypothesis, all others are held against it
     instead (a gate), and ``eps`` is the margin. With ``top``, so many best models are named, and with ``tiers`` all
-    pairs are compared. The seed is drawn from the operating system; a given one is for replay and simulation. See
-    ``docs/certificate.md``.
+    pairs are compared. ``spends``: the run ends when its ``budget`` is used, and ``eps`` is what bets are made for;
+    one-shot on a pool then asks what decides the choice (``choosing.py``). The seed is drawn from the operating system;
+    a given one is for replay and simulation. See ``docs/certificate.md``.
     """
 
     def __init__(
@@ -82,6 +86,7 @@ class CertifiedLearner(CertifiedRun):
         baseline: int | None = None,
         top: int | None = None,
         tiers: bool = False,
+        spends: bool = False,
     ) -> None:
         self._check(protocol, passive, f_no, f_yes, exhaustive)
         setting = Setting(
@@ -98,6 +103,7 @@ class CertifiedLearner(CertifiedRun):
             baseline=baseline,
             top=top,
             tiers=tiers,
+            spends=spends,
         )
         super().__init__(hypotheses, items, setting)
         self._transfer = 1 - f_no - f_yes
@@ -116,6 +122,11 @@ class CertifiedLearner(CertifiedRun):
         else:
             self._evidence = PoolEvidence(self._pool_said, passive, self.seed, usual_bet(eps, exact=True))
         self._judge = None if judge is None else Judge(hypotheses, items, judge)
+        #: Chooses questions and leader where a budget is spent; and the guess that it last believed by.
+        self._chooser: Chooser | None = None
+        if spends and self._pool_said is not None and protocol == "one-shot":
+            self._chooser = Chooser(self._pool_said, self.seed, self._judged)
+        self._guess: Guess | None = None
         self._uniforms = RoundStream(self.seed, "rounds")
         self._known = KnownAnswers()
         #: The epoch under way, and its questions.
@@ -151,10 +162,11 @@ class CertifiedLearner(CertifiedRun):
         delta = failure_of_wealth(self._setting.delta, self._has_slack)
         if self._setting.baseline is not None:
             return self._gate(self._evidence, self._setting.baseline, delta, self._transfer)
-        placed = pairs_standing(self._setting, self._evidence, self._pool_said, self._first.size, delta, self._transfer)
+        setting = self._setting
+        placed = pairs_standing(setting, self._evidence, self._pool_said, self._first.size, delta, self._transfer)
         if placed is not None:
             return placed
-        return Standing(self._evidence, eps=self._setting.eps, delta=delta, transfer=self._transfer)
+        return Standing(self._evidence, eps=setting.eps, delta=delta, transfer=self._transfer, spends=setting.spends)
 
     def _size(self, standing: Standing) -> int:
         """The rounds of the next epoch: at least a share of those so far, and more where raters would wait."""
@@ -170,17 +182,19 @@ class CertifiedLearner(CertifiedRun):
         survivors, number = standing.survivors, len(self.epochs)
         names = self._first[survivors]
         given = self._given.get(number)
-        if given is None:
-            n_rounds, plan = self._size(standing), self._plan(standing)
+        if given is not None:
+            law_of = kind_of_law(standing) if self._chooser is None else ChoiceLaw
+            n_rounds, plan = given.n_rounds, Plan.of_record(given, names, row_of_leader(standing), law_of)
+        elif self._chooser is not None:
+            n_rounds, plan = self._chosen_plan(self._chooser, standing)
         else:
-            n_rounds, plan = given.n_rounds, Plan.of_record(given, names, standing)
+            n_rounds, plan = self._size(standing), self._plan(standing)
         uniform = self._uniforms.uniforms(self._n_rounds, n_rounds)
         drawn = self._evidence.draw(survivors, uniform[:, 0])
         if drawn.items.size == 0:
             self._status = RunStatus.EXHAUSTED
             return
-        if self._judge is not None:
-            drawn = replace(drawn, judged=self._judge.log_odds(drawn.items)[self._first])
+        drawn = replace(drawn, judged=self._judged(drawn.items))
         self.epochs.append(self._record(plan, standing, drawn.items.size))
         uniform = uniform[: drawn.items.size]
         if self._setting.protocol == "one-shot":
@@ -194,6 +208,10 @@ class CertifiedLearner(CertifiedRun):
             choices = Choices(drawn, survivors, plan.law.leader, plan.guess, KnownAnswers())
             self._rounds = until_a_yes(number, drawn, choices, checks, self._exhaustive_labels)
         self._asking = self._rounds
+
+    def _judged(self, items: Ints) -> Floats | None:
+        """What a judge says of the outputs of ``items``, as log-odds, (N, m); None without a judge."""
+        return None if self._judge is None else self._judge.log_odds(items)[self._first]
 
     def _record(self, plan: Plan, standing: Standing, n_rounds: int) -> EpochRecord:
         names, law = self._first[standing.survivors], plan.law
@@ -235,7 +253,8 @@ class CertifiedLearner(CertifiedRun):
             self._n_free += int(agreed.sum())
         for question_id in questions:
             self._learn(question_id)
-        standing.update(None if questions else self._all_known(standing.survivors))
+        score = None if self._chooser is None else self._belief(self._chooser, standing, epoch, outcome)
+        standing.update(None if questions else self._all_known(standing.survivors), score)
         # One after the other: a test that has once spoken is not silenced by what comes later.
         for contradicted in epoch.checks():
             self._n_checks, self._n_contradicted = self._n_checks + 1, self._n_contradicted + contradicted
@@ -258,7 +277,7 @@ class CertifiedLearner(CertifiedRun):
     def _experience(self, standing: Standing) -> Experience:
         if self._learned is None:
             agreement = standing.agreement / max(standing.looked_at.shape[1], 1)
-            self._learned = Experience(agreement, self._judge is not None)
+            self._learned = Experience(agreement, self._judge is not None, names_leader=self._chooser is None)
         return self._learned
 
     def _plan(self, standing: Standing) -> Plan:
@@ -271,3 +290,24 @@ class CertifiedLearner(CertifiedRun):
         needed = needed_rounds(standing, self._n_rounds, self._setting.eps)
         n_unseen = self._evidence.n_unseen(self._n_rounds)
         return Plan(guess, law_of_needs(standing, needed, self._scores.sure_from(), n_unseen))
+
+    def _belief(self, chooser: Chooser, standing: Standing, epoch: Epoch, outcome: Ints) -> Floats:
+        """By how many items each model seems ahead of the leader after this epoch, -inf if it is ruled out; (N,)."""
+        score, survivors = np.full(self._first.size, -np.inf), standing.survivors
+        if epoch.one_shot is not None:
+            chooser.add(epoch.one_shot, survivors, outcome)
+        self._guess = self._experience(standing).guess()
+        view = chooser.view(survivors, self._guess, self._known)
+        score[survivors] = chooser.lead(view, survivors, row_of_leader(standing)).ahead
+        return score
+
+    def _chosen_plan(self, chooser: Chooser, standing: Standing) -> tuple[int, Plan]:
+        """Rounds and plan of the next epoch, where a budget is spent."""
+        leader, survivors = row_of_leader(standing), standing.survivors
+        self._guess = self._guess or self._experience(standing).guess()
+        view = chooser.view(survivors, self._guess, self._known)
+        law = chooser.law(view, chooser.lead(view, survivors, leader).weights(), leader)
+        n_questions = max(constants.CHOICE_QUESTIONS, math.ceil(constants.CHOICE_SHARE * self._ledger.n_answered))
+        if self._n_raters > 1:
+            n_questions = max(n_questions, constants.QUESTIONS_PER_RATER * self._n_raters)
+        return chooser.n_rounds(view, law, n_questions), Plan(self._guess, law)

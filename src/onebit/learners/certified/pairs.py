@@ -64,7 +64,7 @@ class PairsStanding(Standing):
     def _effect(self, d: Floats, error: Floats) -> Floats:
         """What a round shows of pairs on average, with estimated differences and their errors; shape (N, N)."""
 
-    def update(self, known: Known | None) -> None:
+    def update(self, known: Known | None, score: Floats | None = None) -> None:
         self._ahead = self._frozen = self._accuracies = None
         self._known = known
         left, behind = self.survivors, self._behind.copy()
@@ -72,7 +72,8 @@ class PairsStanding(Standing):
             behind[left, g] |= self._are_behind(g, 0.0, keep=True)[left]
         np.fill_diagonal(behind, False)
         self._behind = closure(behind)
-        self._conclude(self._evidence.score if known is None else known.score)
+        seems = self._evidence.score if score is None else score
+        self._conclude(seems if known is None else known.score)
         self._evidence.wealth.count_only(self.survivors)
         self.is_exact = known is not None or self.survivors.size < 2 or self.n_left() == 0
         if not self.is_exact:

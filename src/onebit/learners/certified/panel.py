@@ -44,7 +44,7 @@ class PanelQuestions(Asking):
         self.number, self._items = number, items
         self._ready = deque(cells)
         self._asked: dict[int, tuple[int, int]] = {}
-        self._n_cells = len(cells)
+        self._cells = frozenset(cells)
         #: That of the output asked about last.
         self._last_place = -1
         #: The verdicts given so far; can't tell is not a yes.
@@ -56,11 +56,16 @@ class PanelQuestions(Asking):
 
     @property
     def n_unsettled(self) -> int:
-        return self._n_cells - len(self.accepted)
+        return len(self._cells) - len(self.accepted)
 
     @property
     def questions(self) -> list[int]:
         return list(self._asked)
+
+    @property
+    def unsettled_places(self) -> set[int]:
+        """The items of which a verdict is missing."""
+        return {place for place, _ in self._cells - self.accepted.keys()}
 
     @property
     def continues_item(self) -> bool:
@@ -109,10 +114,11 @@ class PanelLearner(CertifiedRun):
         baseline: int | None = None,
         top: int | None = None,
         tiers: bool = False,
+        spends: bool = False,
     ) -> None:
         population: Population = "pool" if isinstance(items, Pool) else "stream"
         seed = fresh_seed() if seed is None else seed
-        aim = {"baseline": baseline, "top": top, "tiers": tiers}
+        aim = {"baseline": baseline, "top": top, "tiers": tiers, "spends": spends}
         setting = Setting(eps, delta, "panel", population, budget=budget, seed=seed, **aim)  # type: ignore[arg-type]
         super().__init__(hypotheses, items, setting)
         self._hypotheses, self._source = hypotheses, items
@@ -140,7 +146,8 @@ class PanelLearner(CertifiedRun):
         if placed is not None:
             return placed
         failure = even_failure_per_leader(self._first.size, self._setting.delta)
-        return Standing(self._evidence, eps=self._setting.eps, delta=self._setting.delta, failure=failure)
+        eps, delta, spends = self._setting.eps, self._setting.delta, self._setting.spends
+        return Standing(self._evidence, eps=eps, delta=delta, failure=failure, spends=spends)
 
     def _begin(self, standing: Standing) -> None:
         number = len(self.epochs)
@@ -172,7 +179,12 @@ class PanelLearner(CertifiedRun):
         self._asking = self._panel = PanelQuestions(number, cells, self._items)
 
     def _contenders(self, standing: Standing) -> Ints:
-        """The leader, and the rivals that may still be ahead of it by more than eps; rising."""
+        """The leader, and the rivals that may still be ahead of it by more than eps; rising.
+
+        Where a budget is spent: all that may be the best.
+        """
+        if self._setting.spends:
+            return standing.survivors
         return np.union1d(standing.not_shown(self._setting.eps), [standing.leader])
 
     def _recorded(self, record: EpochRecord) -> Ints:
@@ -215,8 +227,8 @@ class PanelLearner(CertifiedRun):
             return
         for (place, label), accepted in self._panel.accepted.items():
             self._evidence.judge(place, label, accepted)
-        self._panel = None
-        self._evidence.update(self._n_rounds, standing.leader)
+        unsettled, self._panel = self._panel.unsettled_places, None
+        self._evidence.update(self._n_rounds, standing.leader, unsettled)
         standing.update(None)
         self._status = self._status_after(standing, if_not_over)
         self._note_closing(standing)

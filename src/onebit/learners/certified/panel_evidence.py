@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from copy import copy
 
 import numpy as np
@@ -74,12 +74,15 @@ class PanelEvidence(Evidence):
         who = self._said[:, place] == label
         self._verdict[who, place], self._given_after[who, place] = accepted, self._n_updates
 
-    def update(self, n_drawn: int, leader: int) -> None:
-        """So many items count from now on. Those who can be compared with ``leader`` on all of them have a score."""
+    def update(self, n_drawn: int, leader: int, unsettled: Iterable[int] = ()) -> None:
+        """So many items count from now on. Those who can be compared with ``leader`` on all of them have a score.
+
+        Where a budget ended an epoch, items at the places ``unsettled`` lack a verdict, and scores are of the others.
+        """
         self.n_drawn = n_drawn
         self._n_updates += 1
         self._update_wealth()
-        ahead, _, is_known = self._wealth.differences(leader)
+        ahead, _, is_known = self._wealth.differences(leader, unsettled)
         self.score = np.where(is_known, ahead + self._foretold(leader), -np.inf)
 
     def _foretold(self, leader: int) -> Floats:

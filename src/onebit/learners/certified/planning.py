@@ -30,15 +30,14 @@ class Plan:
     law: Law
 
     @classmethod
-    def of_record(cls, record: EpochRecord, names: Ints, standing: Standing) -> Plan:
-        """The plan of a log; ``names`` (V,) are the survivors' numbers in it."""
+    def of_record(cls, record: EpochRecord, names: Ints, leader: int, law_of: type[Law] = Law) -> Plan:
+        """The plan of a log; ``names`` (V,) are the survivors' numbers in it, and ``leader`` is one of these rows."""
         if not {name for name, _ in record.mixture} <= set(names.tolist()):
             raise InvalidInputError(f"epoch {record.number} asks for rivals that do not survive until then")
         row = {name: place for place, name in enumerate(names.tolist())}
         rivals = np.array([row[name] for name, _ in record.mixture], dtype=np.int64)
         needs = np.array([need for _, need in record.mixture], dtype=np.float64)
-        kind = PairsLaw if isinstance(standing, PairsStanding) else Law
-        law = kind(row_of_leader(standing), rivals, needs, record.gamma, record.sure_from)
+        law = law_of(leader, rivals, needs, record.gamma, record.sure_from)
         return cls(Guess(np.array(record.trust), np.array(record.guess)), law)
 
 
@@ -95,16 +94,21 @@ def row_of_leader(standing: Standing) -> int:
     return int(np.flatnonzero(standing.survivors == standing.leader)[0])
 
 
+def kind_of_law(standing: Standing) -> type[Law]:
+    """By which law labels are asked about: where all pairs count, it serves all survivors alike."""
+    return PairsLaw if isinstance(standing, PairsStanding) else Law
+
+
 def law_of_needs(standing: Standing, needed: Floats, sure_from: float, n_left: int | None) -> Law:
     """The law that serves those who need most; ``n_left`` examples are left, None if there is no end to them.
 
     ``needed`` (V,) is that of ``needed_rounds``. To pass over items saves answers and takes more examples: where these
     may run out first, every item is asked about.
     """
-    leader, kind = row_of_leader(standing), Law
+    leader, kind = row_of_leader(standing), kind_of_law(standing)
     rivals = np.flatnonzero(standing.survivors != standing.leader)
     if isinstance(standing, PairsStanding):
-        rivals, kind = np.arange(standing.survivors.size), PairsLaw
+        rivals = np.arange(standing.survivors.size)
     most = float(needed[rivals].max())
     needs = np.maximum(needed[rivals] / most, constants.LEAST_NEED) if most > 0 else np.ones(rivals.size)
     is_scarce = n_left is not None and most > n_left

@@ -57,6 +57,11 @@ class CertifiedRun(Learner[CertifiedResult]):
                 "counted from 0, and there must be another to hold against it"
             )
         _check_aim(setting, hypotheses.n_hypotheses)
+        if setting.spends and (setting.budget is None or setting.baseline is not None or setting.ranks):
+            raise InvalidInputError(
+                f"spends is given with budget {setting.budget!r}, baseline {setting.baseline!r}, top {setting.top!r} "
+                f"and tiers {setting.tiers!r}; it takes a budget to spend on one choice, and the others make none"
+            )
         #: What is promised follows from it.
         self._setting = setting
         self.seed = setting.seed

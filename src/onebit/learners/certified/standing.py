@@ -63,16 +63,24 @@ class Standing:
     """The leader, the survivors and the certified eps. Rows count the distinct hypotheses.
 
     With raters who err, ``transfer`` is the least that a gap in yes-rates can be of the gap in accuracy. ``failure``
-    (N,) is what of delta each may use up as the leader; without it, that goes by a vote.
+    (N,) is what of delta each may use up as the leader; without it, that goes by a vote. ``spends``: the run goes on
+    until its budget is used, and ``eps`` is the least that is looked for.
     """
 
     def __init__(
-        self, evidence: Evidence, *, eps: float, delta: float, transfer: float = 1.0, failure: Floats | None = None
+        self,
+        evidence: Evidence,
+        *,
+        eps: float,
+        delta: float,
+        transfer: float = 1.0,
+        failure: Floats | None = None,
+        spends: bool = False,
     ) -> None:
-        self._evidence, self._transfer = evidence, transfer
+        self._evidence, self._transfer, self._spends = evidence, transfer, spends
         #: What the hypotheses say on the examples of the vote, (N, m).
         self.looked_at = evidence.look()
-        #: With the vote; it decides about shares of delta.
+        #: With the vote; it decides about shares of delta, and who leads of those with equal scores.
         self.agreement = agreement(self.looked_at)
         #: The log-wealth that shows something against each leader.
         self.threshold = -np.log(failure_per_leader(self.agreement, delta) if failure is None else failure)
@@ -107,20 +115,26 @@ class Standing:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the eps asked for is shown."""
-        return self.certified_eps <= self._eps
+        """Whether the eps asked for is shown; where a budget is spent, that nobody is ahead of the leader."""
+        return self.certified_eps <= (0.0 if self._spends else self._eps)
 
     @property
     def is_over(self) -> bool:
         """Whether nothing more needs to be asked, or can be."""
         return self.is_exact or self.is_suspended or self.is_shown
 
-    def update(self, known: Known | None) -> None:
-        """Draw all conclusions from the evidence, and from what is ``known``."""
+    def update(self, known: Known | None, score: Floats | None = None) -> None:
+        """Draw all conclusions from the evidence, and from what is ``known``.
+
+        ``score`` (N,) says who seems best, where that is not for the evidence to say.
+        """
         self._ahead = self._frozen = self._accuracies = None
         self._known = known
-        score = self._evidence.score if known is None else known.score
-        self.leader = int(self.survivors[np.argmax(score[self.survivors])])
+        if known is not None:
+            score = known.score
+        elif score is None:
+            score = self._evidence.score
+        self.leader = self._first_of_equals(score)
         behind = self._shown(0.0, keep=True)
         behind[self.leader] = False
         self.survivors = self.survivors[~behind[self.survivors]]
@@ -128,6 +142,12 @@ class Standing:
         self.is_exact = known is not None or self.n_left() == 0 or self.survivors.size == 1
         if not self.is_exact:
             self._climb()
+
+    def _first_of_equals(self, score: Floats) -> int:
+        """The survivor with the highest score; of equals the one that agrees most with the vote, then the first."""
+        survivors = self.survivors
+        highest = survivors[score[survivors] == score[survivors].max()]
+        return int(highest[np.argmax(self.agreement[highest])])
 
     def suspend(self) -> None:
         """What the evidence rests on is refuted: nothing is shown, and anybody may be the best."""

@@ -141,6 +141,34 @@ def test_a_budget_ends_the_run_without_success(kind: Kind, budget: int, monkeypa
     assert len(cut) < len(recorded.rounds)
 
 
+@follow_up
+@pytest.mark.parametrize("budget", range(9, 40, 3))
+def test_every_settled_round_counts_for_who_leads(kind: Kind, budget: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the budget ends an epoch, rounds after an unsettled one may be settled: for the leader, not for wealth."""
+    epochs: list[tuple[Epoch, Any]] = []
+    for evidence in (IndependentEvidence, PoolEvidence):
+
+        def spying(of: Any, epoch: Epoch, survivors: Any, add: Any = evidence.add) -> None:
+            epochs.append((epoch, survivors))
+            add(of, epoch, survivors)
+
+        monkeypatch.setattr(evidence, "add", spying)
+    learner = kind.learner(eps=0.001, delta=0.001, budget=budget)
+    run_telling(kind, learner)
+    result = learner.result
+    right = np.zeros(len(TABLE))
+    n_settled = 0
+    for epoch, survivors in epochs:
+        items = epoch.drawn.items if kind.pool else EXAMPLES[epoch.drawn.items]
+        differ = (TABLE[survivors][:, items] != TABLE[survivors[0], items]).any(axis=0)
+        counts = epoch.is_settled & differ
+        right += (TABLE[:, items[counts]] == TRUTH[items[counts]]).sum(axis=1)
+        n_settled += int(epoch.is_settled.sum())
+    best = [h for h in result.survivors if right[h] == right[list(result.survivors)].max()]
+    assert result.chosen in best
+    assert n_settled >= result.n_rounds
+
+
 @every_kind
 def test_a_budget_is_not_over_while_questions_are_open(kind: Kind) -> None:
     learner = kind.learner(eps=0.001, budget=5)

@@ -15,6 +15,7 @@ from tests.panels import Ints, Judge, Panel, Verdicts, random_panel, wealth_on_p
 from onebit.errors import InvalidInputError, UnknownQuestionError
 from onebit.estimate.shares import UNKNOWN
 from onebit.learners.certified import CertifiedLearner, PanelLearner
+from onebit.learners.certified.panel_evidence import PanelEvidence
 from onebit.learners.contract import run
 from onebit.randomness import generator
 from onebit.records import Answer, EpochRecord, Question, RunStatus, Status
@@ -263,6 +264,17 @@ def test_a_budget_that_runs_out_leaves_what_is_known(draws: Ints | None, budget:
     found = learner._evidence.wealth.log_wealth(0, 0.2)
     expected = [wealth(said, verdict, h, 0, result.n_rounds, 0.2, OPTIONS["eps"]) for h in range(5)]
     assert found.tolist() == pytest.approx(expected, abs=1e-9)
+
+
+def test_items_without_all_verdicts_do_not_count_for_who_leads() -> None:
+    """Model 1 is ahead on the first item, and nothing is known of the third; model 2 was not judged on the first."""
+    evidence = PanelEvidence(np.array([[0, 0, 0], [1, 0, 1], [2, 0, 0]]), is_pool=True)
+    for label, accepted in ((0, False), (1, True)):
+        evidence.judge(0, label, accepted)
+    evidence.update(3, leader=0)
+    assert evidence.score.tolist() == [0, -np.inf, -np.inf]
+    evidence.update(3, leader=0, unsettled={2})
+    assert evidence.score.tolist() == [0, 1, -np.inf]
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -95,6 +95,16 @@ def test_the_leader_has_the_highest_score_of_survivors() -> None:
     assert found.survivors.tolist() == [0, 1, 3]
 
 
+def test_of_equal_scores_the_vote_decides_who_leads() -> None:
+    """Models 1 and 3 agree with the vote more often than 0 and 2; of the two, the first."""
+    evidence = made_up([0, 0, 0, 0], slope=0.0)
+    found = standing(evidence)
+    for score, leader in (([5, 5, 5, 5], 1), ([5, 4, 5, 5], 3), ([5, 4, 5, 4], 0), ([5, 4, 6, 4], 2)):
+        evidence.score = np.array(score, dtype=np.float64)
+        found.update(None)
+        assert found.leader == leader
+
+
 def test_nobody_goes_below_the_threshold_and_the_leader_never() -> None:
     evidence = made_up([0, 0, 0, 0], slope=0.0)
     found = standing(evidence)
@@ -171,7 +181,7 @@ def test_when_all_is_known_nobody_is_ahead() -> None:
     """By the score that is exact, not by the estimate; or when no item is left that tells survivors apart."""
     evidence = made_up([0, 0, 0, 0], slope=0.0)
     found = standing(evidence)
-    score = np.array([5.0, 6.0, 7.0, 7.0])
+    score = np.array([5.0, 6.0, 7.0, 6.0])
     found.update(Known(score, lambda leader: (score - score[leader]) / 10))
     assert (found.leader, found.certified_eps, found.is_over) == (2, 0.0, True)
     assert (found.ahead_at_most() == 0).all()
@@ -185,8 +195,8 @@ def test_what_errors_may_hide_stays_when_all_is_known() -> None:
     found = standing(made_up([0, 0, 0, 0], slope=0.0))
     score = np.array([5.0, 6.0, 7.0, 7.0])
     found.update(Known(score, lambda leader: (score - score[leader]) / 10 + 0.25))
-    assert (found.leader, found.is_over, found.is_shown) == (2, True, False)
-    assert found.ahead_at_most() == pytest.approx([0.05, 0.15, 0.0, 0.25])
+    assert (found.leader, found.is_over, found.is_shown) == (3, True, False)
+    assert found.ahead_at_most() == pytest.approx([0.05, 0.15, 0.25, 0.0])
     assert found.certified_eps == pytest.approx(0.25)
 
 

@@ -105,7 +105,7 @@ class Selection(Kind):
             name=standing.name,
             status=result.status,
             promise=result.promise,
-            eps=setting.eps,
+            eps=None if setting.spends else setting.eps,
             certified_eps=result.achieved_eps if is_shown else None,
             chosen=self._chosen(result) if is_shown else (),
             survivors=tuple(self.about.models[h] for h in certified.survivors) if certified and is_shown else None,
@@ -132,6 +132,9 @@ class Selection(Kind):
         return sequel_in_words(self.about.sequel, self.setting.delta, n_recalled)
 
     def look_ahead(self, seconds: float, is_stopped: Callable[[], bool] | None = None) -> Any:
+        if self.setting.spends:
+            # It ends when the budget is used.
+            return asdict(Rehearsal(()))
         table = Table(self.predictions, self.created.table.n_labels, self._selection.judge)
         return asdict(rehearse(table, self.setting, seconds=seconds, is_stopped=is_stopped))
 
@@ -144,6 +147,11 @@ class Selection(Kind):
             return None
         if result.status is not RunStatus.RUNNING:
             return Needed(0, 0, 0)
+        if self.setting.spends and self.setting.budget is not None:
+            left = max(self.setting.budget - result.n_answers, 0)
+            return Needed(left, left, left).by_raters(
+                self.created.overlap, self.about.gold_share + self.about.repeat_share
+            )
         if self._ahead is None:
             return None
         closings = self.learner.closings
@@ -168,7 +176,7 @@ class Selection(Kind):
         return {
             "chosen": list(self._chosen(result)),
             "certified_eps": result.achieved_eps,
-            "eps": self.setting.eps,
+            "eps": None if self.setting.spends else self.setting.eps,
             "delta": self.setting.delta,
             "protocol": self.setting.protocol,
             "n_rounds": result.n_rounds,
@@ -296,7 +304,8 @@ class Selection(Kind):
         """What other ways to choose would have cost on this table, where that is known."""
         if not has_other_ways(self.setting):
             return (price_of_all_outputs(self.predictions),)
-        if self.truth is None:
+        # Where a budget is spent, other ways have no eps that they could be held to.
+        if self.truth is None or self.setting.spends:
             return counted_prices(self.predictions, self.setting)
         return measured_prices(self.predictions, self.truth, self.created.table.n_labels, self.setting)
 

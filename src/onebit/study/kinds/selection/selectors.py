@@ -94,6 +94,7 @@ def _certified(
             baseline=setting.baseline,
             top=setting.top,
             tiers=setting.tiers,
+            spends=setting.spends,
         )
     return CertifiedLearner(
         hypotheses,
@@ -111,6 +112,7 @@ def _certified(
         baseline=setting.baseline,
         top=setting.top,
         tiers=setting.tiers,
+        spends=setting.spends,
     )
 
 

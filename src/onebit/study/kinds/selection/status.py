@@ -23,7 +23,7 @@ class SelectionStatus(StudyStatus):
     of tiers, what is shown of each model.
     """
 
-    eps: float
+    eps: float | None
     certified_eps: float | None
     chosen: tuple[str, ...]
     survivors: tuple[str, ...] | None
@@ -54,12 +54,17 @@ class SelectionStatus(StudyStatus):
             return [f"{self.name}: {self.status.value}", *self._place_lines(), *answers, *self._to_come(), *judge]
         lines = [
             f"{self.name}: {self.status.value}",
-            f"certified eps   {eps} (asked for: {self.eps:g}): {'safe to stop' if self.is_safe_to_stop else 'not yet'}",
+            f"certified eps   {eps} {self._aim()}",
             f"leader          {', '.join(self.chosen) if is_shown and self.chosen else 'none yet'}",
         ]
         if self.survivors is not None:
             lines.append(f"may be best     {len(self.survivors)} of {self.n_models} models")
         return [*lines, *answers, *self._to_come(), *judge, *filter(None, [self.sequel])]
+
+    def _aim(self) -> str:
+        if self.eps is None:
+            return "(none asked for: the budget is spent on the choice)"
+        return f"(asked for: {self.eps:g}): {'safe to stop' if self.is_safe_to_stop else 'not yet'}"
 
     def _to_come(self) -> list[str]:
         if self.forecast is None or self.status is not RunStatus.RUNNING:

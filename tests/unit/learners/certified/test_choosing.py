@@ -1,0 +1,175 @@
+"""A budget that is spent: the law of its questions against the document, what is believed, and how such a run ends."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.problems import models_of_accuracy
+
+from onebit.errors import InvalidInputError
+from onebit.hypotheses.finite import PredictionTable
+from onebit.learners.certified import CertifiedLearner, PanelLearner, constants
+from onebit.learners.certified.choosing import ChoiceLaw, Chooser, Lead, _after
+from onebit.learners.certified.epoch import KnownAnswers
+from onebit.learners.certified.guesses import Experience
+from onebit.learners.certified.outputs import Outputs
+from onebit.learners.contract import run
+from onebit.learners.items import Pool, Stream
+from onebit.raters import SimulatedRater
+from onebit.records import Answer, RunStatus
+
+Ints = NDArray[np.int64]
+N_LABELS, N_ITEMS = 4, 80
+TABLE, TRUTH = models_of_accuracy(np.random.default_rng(3), np.array([0.4, 0.75, 0.6, 0.85, 0.5]), N_ITEMS, N_LABELS)
+TABLE[0, ::7] = -1
+BEST = int((TABLE == TRUTH).sum(axis=1).argmax())
+
+
+def spending(budget: int, table: Ints = TABLE, **options: Any) -> CertifiedLearner:
+    items = Pool(np.arange(table.shape[1]))
+    return CertifiedLearner(
+        PredictionTable(table, N_LABELS), items, **{"eps": 0.1, "seed": 4, "budget": budget, "spends": True, **options}
+    )
+
+
+def test_the_law_is_that_of_the_document() -> None:
+    said = np.array([[0, 1], [0, 2], [1, 2], [3, 2]])
+    outputs, guess = Outputs.of(said), np.array([0.5, 0.2, 0.1, 0.0, 0.6])
+    law = ChoiceLaw(0, np.array([0, 1, 3]), np.array([0.5, 0.25, 0.25]), 0.1, 0.5)
+    unknown = np.array([True, True, True, False, True])
+    # Weights on the labels: 0 has .75, 1 none, 3 a quarter; then 1 has a half, and 2 a half.
+    doubt = guess * (1 - guess) + 0.02
+    expected = (np.array([0.75 * 0.25, 0.0, 0.25 * 0.75, 0.0, 0.25]) * doubt) ** 0.75
+    assert law.scores(outputs, unknown, guess) == pytest.approx(expected)
+    label, example = law.of(outputs, unknown, guess)
+    total = expected[:3].sum()
+    assert label[:3] == pytest.approx(0.9 * expected[:3] / total + 0.1 / 3)
+    assert example == pytest.approx([total / 0.5, expected[4] / 0.5])
+
+
+def test_where_contenders_agree_a_label_is_asked_seldom_but_asked() -> None:
+    """Exactly 0, whatever rounding leaves of a sum of weights."""
+    said = np.array([[0], [0], [0], [1]])
+    law = ChoiceLaw(0, np.array([0, 1, 2]), np.array([0.1, 0.2, 0.7]), 0.1, 0.05)
+    outputs, both = Outputs.of(said), np.ones(2, dtype=np.bool_)
+    assert law.scores(outputs, both, np.array([0.5, 0.5])).tolist() == [0, 0]
+    label, example = law.of(outputs, both, np.array([0.5, 0.5]))
+    assert label.tolist() == [0.5, 0.5]
+    assert example.tolist() == [constants.CHOICE_LEAST_ASKED]
+
+
+def test_belief_after_an_answer() -> None:
+    before = np.array([0.5, 0.3, 0.1])
+    assert _after(before, 1, True).tolist() == [0, 1, 0]
+    assert _after(before, 1, False) == pytest.approx([0.5 / 0.7, 0, 0.1 / 0.7])
+    assert _after(np.array([0.97, 0.01]), 0, False)[1] == pytest.approx(0.01 / 0.03)
+
+
+def test_weights_fall_with_the_lag() -> None:
+    lead = Lead(np.array([0.0, -1.0, -4.0, -40.0]), np.array([1.0, 1.0, 2.0, 4.0]))
+    weights = lead.weights()
+    assert weights[0] == 0.5
+    assert (np.diff(weights) < 0).all()
+    assert weights[1] == pytest.approx((0.158655 + 0.1 * 0.369441) / 1.1, abs=1e-5)
+
+
+def test_who_was_right_more_often_than_believed_is_ahead() -> None:
+    """Two models that the others do not tell apart: the answers about one are yes, about the other no."""
+    said = np.array([[0] * 40, [1] * 40, [2] * 40])
+    survivors = np.arange(3)
+    agreement = np.full(3, 1 / 3)
+    chooser = Chooser(said, seed=0)
+    guess = Experience(agreement, names_leader=False).guess()
+    known = KnownAnswers()
+    even = chooser.lead(chooser.view(survivors, guess, known), survivors, 0)
+    assert even.ahead == pytest.approx([0, 0, 0])
+    chooser._surplus, chooser._variance = np.array([-1.0, 2.0, -1.0]), np.array([1.0, 1.0, 1.0])
+    lead = chooser.lead(chooser.view(survivors, guess, known), survivors, 0)
+    assert lead.ahead.argmax() == 1
+    assert lead.ahead[0] == 0
+    known.add(3, 1, Answer.NO)
+    chooser.add(one_shot_of(spending(5)), np.arange(5), np.empty(0, dtype=np.int64))
+    after = chooser.lead(chooser.view(survivors, guess, known), survivors, 0)
+    assert after.ahead[1] < lead.ahead[1]
+
+
+def one_shot_of(learner: CertifiedLearner) -> Any:
+    learner.ask()
+    assert learner._rounds is not None
+    return learner._rounds.epoch.one_shot
+
+
+def test_guesses_do_not_favour_who_leads() -> None:
+    learner = spending(60)
+    run(learner, SimulatedRater(TRUTH), 1)
+    assert len(learner.epochs) > 5
+    assert {epoch.guess[3] for epoch in learner.epochs} == {0.0}
+
+
+def test_of_a_large_pool_a_part_is_looked_at() -> None:
+    table = np.tile(TABLE, 40)
+    chooser = Chooser(table, seed=1)
+    assert chooser._pool.items.size == constants.MOST_VIEWED
+    assert (chooser._pool.said == table[:, chooser._pool.items]).all()
+    assert np.unique(chooser._pool.items).size == constants.MOST_VIEWED
+    assert (Chooser(table, seed=2)._pool.items != chooser._pool.items).any()
+
+
+@pytest.mark.parametrize("budget", [1, 7, 40])
+def test_the_budget_is_spent_whatever_is_shown(budget: int) -> None:
+    learner = spending(budget, eps=0.9, delta=0.5)
+    result = run(learner, SimulatedRater(TRUTH), 1)
+    assert (result.status, result.n_answers) == (RunStatus.BUDGET, budget)
+    assert result.achieved_eps is not None
+    assert result.achieved_eps >= (TABLE == TRUTH).mean(axis=1).max() - (TABLE == TRUTH).mean(axis=1)[result.chosen]
+
+
+def test_a_run_ends_when_all_is_known() -> None:
+    table, truth = TABLE[:, :12], TRUTH[:12]
+    result = run(spending(1000, table), SimulatedRater(truth), 1)
+    right = (table == truth).sum(axis=1)
+    assert result.status is RunStatus.COMPLETE
+    assert result.n_answers < 12 * N_LABELS
+    assert (result.achieved_eps, right[result.chosen]) == (0.0, right.max())
+
+
+def test_epochs_are_short_and_grow() -> None:
+    learner = spending(70)
+    run(learner, SimulatedRater(TRUTH), 1)
+    asked = np.bincount([question.epoch for question in learner._ledger.questions])
+    assert asked[:5].sum() <= 25
+    assert math.isclose(learner.epochs[0].gamma, constants.CHOICE_GAMMA)
+
+
+@pytest.mark.parametrize("protocol", ["one-shot", "follow-up", "labels"])
+def test_other_protocols_and_streams_spend_too(protocol: Any) -> None:
+    items = Stream(np.tile(np.arange(N_ITEMS), 30).tolist())
+    learner = CertifiedLearner(
+        PredictionTable(TABLE, N_LABELS), items, eps=0.9, delta=0.5, protocol=protocol, budget=30, seed=1, spends=True
+    )
+    result = run(learner, SimulatedRater(np.tile(TRUTH, 30)), 1)
+    assert (result.status, result.n_answers) == (RunStatus.BUDGET, 30)
+
+
+def test_a_panel_spends_too() -> None:
+    learner = PanelLearner(
+        PredictionTable(TABLE, N_LABELS),
+        Pool(np.arange(N_ITEMS)),
+        eps=0.9,
+        delta=0.5,
+        budget=60,
+        seed=1,
+        spends=True,
+    )
+    result = run(learner, SimulatedRater(TRUTH), 1)
+    assert (result.status, result.n_answers) == (RunStatus.BUDGET, 60)
+
+
+@pytest.mark.parametrize("options", [{"budget": None}, {"baseline": 1}])
+def test_what_cannot_be_spent_is_refused(options: dict[str, Any]) -> None:
+    with pytest.raises(InvalidInputError, match="a budget to spend on a choice"):
+        spending(**{"budget": 5, **options})

@@ -1,0 +1,118 @@
+"""``verify`` draws the questions of a spent budget again, and finds what was tampered with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from tests.problems import models_of_accuracy
+
+from onebit.errors import InvalidInputError
+from onebit.hypotheses.finite import PredictionTable
+from onebit.learners.certified import CertifiedLearner
+from onebit.learners.contract import run
+from onebit.learners.items import Pool
+from onebit.raters import ErringRater, Rater, SimulatedRater
+from onebit.records import EpochRecord, Question
+from onebit.verify.audit import Verdict
+from onebit.verify.certificate import verify
+from onebit.verify.choice import choice_scores
+
+Ints = NDArray[np.int64]
+N_LABELS = 3
+TABLE, TRUTH = models_of_accuracy(np.random.default_rng(8), np.array([0.5, 0.8, 0.6, 0.7, 0.4]), 90, N_LABELS)
+TABLE[2, ::6] = -1
+
+
+def log(f_no: float = 0.0, **options: Any) -> tuple[CertifiedLearner, dict[str, Any]]:
+    learner = CertifiedLearner(
+        PredictionTable(TABLE, N_LABELS),
+        Pool(np.arange(90)),
+        **{"eps": 0.1, "delta": 0.2, "seed": 5, "budget": 70, "spends": True, "f_no": f_no, **options},
+    )
+    rater: Rater = ErringRater(TRUTH, f_no=f_no, f_yes=0.0) if f_no else SimulatedRater(TRUTH)
+    run(learner, rater, 1)
+    told = learner.epochs, learner._ledger.questions, learner._ledger.answers, learner.closings
+    return learner, dict(zip(("epochs", "questions", "answers", "closings"), told, strict=True))
+
+
+def checked(learner: CertifiedLearner, told: dict[str, Any], **changes: Any) -> Verdict:
+    setting, judge = changes.pop("setting", learner._setting), changes.pop("judge", None)
+    given = {**told, **changes}
+    return verify(
+        setting, TABLE, N_LABELS, given["epochs"], given["questions"], given["answers"], given["closings"], judge=judge
+    )
+
+
+@pytest.mark.parametrize("f_no", [0.0, 0.1])
+@pytest.mark.parametrize("seed", range(3))
+def test_honest_logs_are_borne_out(f_no: float, seed: int) -> None:
+    learner, told = log(f_no, seed=seed)
+    verdict, result = checked(learner, told), learner.result
+    assert verdict.problems == ()
+    assert (verdict.chosen, verdict.survivors) == (result.chosen, result.survivors)
+    assert (verdict.n_rounds, verdict.n_answers) == (result.n_rounds, result.n_answers)
+    assert verdict.certified_eps <= (result.achieved_eps or 0.0) + 1e-9
+
+
+def test_a_judge_is_heeded() -> None:
+    judge = np.where(TABLE == TRUTH, 0.8, 0.3).astype(np.float32)
+    learner, told = log(judge=judge)
+    assert all(len(epoch.guess) == 5 for epoch in learner.epochs)
+    assert checked(learner, told, judge=judge).problems == ()
+
+
+def of_mixture(epoch: EpochRecord) -> EpochRecord:
+    (model, weight), *rest = epoch.mixture
+    return replace(epoch, mixture=((model, weight / 2), *rest))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [of_mixture, lambda epoch: replace(epoch, sure_from=epoch.sure_from * 2), lambda epoch: replace(epoch, gamma=0.5)],
+)
+def test_another_law_is_found(change: Any) -> None:
+    learner, told = log()
+    epochs = list(told["epochs"])
+    epochs[3] = change(epochs[3])
+    assert not checked(learner, told, epochs=epochs).ok
+
+
+def test_a_law_without_contenders_is_found() -> None:
+    learner, told = log()
+    epochs = [replace(told["epochs"][0], mixture=()), *told["epochs"][1:]]
+    assert "no contender" in checked(learner, told, epochs=epochs).problems[0]
+
+
+def test_a_propensity_that_was_made_up_is_found() -> None:
+    learner, told = log()
+    questions: list[Question] = list(told["questions"])
+    questions[5] = replace(questions[5], propensity=questions[5].propensity * 1.01)
+    assert "was asked with probability" in checked(learner, told, questions=questions).problems[0]
+
+
+def test_a_log_to_an_eps_is_no_log_of_a_spent_budget() -> None:
+    learner, told = log()
+    assert not checked(learner, told, setting=replace(learner._setting, spends=False)).ok
+
+
+def test_less_than_was_shown_is_found() -> None:
+    learner, told = log()
+    last = replace(told["closings"][-1], certified_eps=0.001)
+    assert "the answers show no less" in checked(learner, told, closings=[*told["closings"][:-1], last]).problems[0]
+
+
+def test_there_must_be_a_budget() -> None:
+    learner, told = log()
+    with pytest.raises(InvalidInputError, match="a budget is spent, and there is none"):
+        checked(learner, told, setting=replace(learner._setting, budget=None))
+
+
+def test_scores_are_those_of_the_document() -> None:
+    """Of weights .6, .3 and .1: label 0 has .7 for it, label 2 the rest."""
+    epoch = EpochRecord(0, 0, 1, 0, (0, 1, 2), ((0, 0.6), (1, 0.3), (2, 0.1)), 0.1)
+    found = choice_scores(epoch, np.array([0, 2, 0]), [0, 1, 2], [0.5, 0.1, 0.2])
+    assert found == pytest.approx([(0.7 * 0.3 * 0.27) ** 0.75, 0.0, (0.3 * 0.7 * 0.18) ** 0.75])
