@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 #: With raters who err on a pool: what of delta is for the wealth; the rest is for the luck of the verdicts.
 WEALTH_SHARE = 0.5
+#: With a single audit of a classifier: what of delta is for its end; the rest is for looks on the way.
+WHOLE_AUDIT_SHARE = 0.9
 
 
 def failure_of_wealth(delta: float, raters_err: bool) -> float:
@@ -146,6 +148,11 @@ def cover_and_rest(delta: float) -> tuple[float, float]:
 def failure_per_audit(n_audits: int, delta: float) -> float:
     """delta / n: what each of n accuracy intervals of a training may fail with, so that all hold. Not in the paper."""
     return delta / n_audits
+
+
+def failure_of_whole_audit(delta: float) -> float:
+    """What the exact interval of a single audit may fail with once it is whole; the rest is for looks before that."""
+    return WHOLE_AUDIT_SHARE * delta
 
 
 def log_policy_elimination(t: int, n_hypotheses: int, delta: float) -> float:
