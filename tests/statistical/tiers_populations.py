@@ -20,7 +20,7 @@ from tests.statistical.panel_twins import TakesTheTablesOrder
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.certified import CertifiedLearner, PanelLearner
 from onebit.learners.certified.outputs import Bools
-from onebit.learners.certified.pairs import PairsStanding, TiersStanding, TopStanding
+from onebit.learners.certified.pairs import PairsStanding, TiersStanding
 from onebit.learners.certified.run import CertifiedRun
 from onebit.learners.certified.standing import Standing
 from onebit.learners.items import ItemSource, Pool, Stream
@@ -204,14 +204,6 @@ class LooksAgainAndAgain(TiersStanding):
         return enough | (c >= 1)
 
 
-class BehindOneIsOut(TopStanding):
-    """Rules out who is behind one model, as if one best model were looked for."""
-
-    def _decided(self) -> tuple[Bools, Bools]:
-        is_out: Bools = self._behind.sum(axis=1) > 0
-        return self._is_in, is_out
-
-
 def with_standing(kind: type[PairsStanding]) -> Kind:
     """A panel that stands in another way."""
 
@@ -229,7 +221,6 @@ TWINS = {
     "a test of fixed size, looked at again and again": TiersCase(
         *models([50] * 6, 100), eps=0.1, stream=True, kind=with_standing(LooksAgainAndAgain)
     ),
-    "behind one is out": TiersCase(*models([95, 75, 74, 50, 49, 30], 100), top=3, kind=with_standing(BehindOneIsOut)),
     "the table's own order": replace(CASES["an order that favours the worst"], kind=TakesTheTablesOrder),
     "tiers, the table's own order": replace(CASES["tiers, an order that favours the worst"], kind=TakesTheTablesOrder),
 }
