@@ -10,6 +10,9 @@ chosen on no test row, for each data set, out of the grid below: the best mean a
 last, on a fifth of the training rows that is kept aside (seed 0). Then seeds 0 to 4 shuffle the rows; means and
 standard errors. Seconds are CPU seconds of one core and noisy.
 
+clinc50 has the texts of clinc150, and its intents joined at random to 50 labels with shares like those of words: the
+first has a fifth of the rows.
+
 "Names read": the labels of clinc150 have names, which the package reads in texts. Only ours and the softmax are told
 them; the other lines of ours show what it does without.
 """
@@ -30,10 +33,11 @@ from benchmarks.rival_classifiers import Data, Rival, Setting, accuracy, with_sq
 from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+from onebit.classifier import YesNoClassifier
 from onebit.learners.training.features import Features
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import mean_belief
-from onebit.learners.training.network import NetworkEnsemble
+from onebit.learners.training.named import built_in
 from onebit.randomness import generator
 from onebit.records import Answer
 
@@ -41,23 +45,31 @@ N_SEEDS = 5
 N_TRAIN = {"letter": 15_000, "digits": 1200}
 #: Share of the training rows on which settings of rivals are chosen.
 VALIDATION = 0.2
+#: Labels of clinc50.
+N_UNEQUAL = 50
 Checkpoints = dict[str, tuple[int, ...]]
 ONE_SHOT: Checkpoints = {
     "letter": (1000, 3000, 10_000, 30_000),
     "digits": (300, 1000, 3000),
     "clinc150": (3000, 10_000, 30_000),
+    "clinc50": (1000, 3000, 10_000),
 }
 #: On clinc150 the last is just under two questions for each training item.
 FOLLOW_UP: Checkpoints = {
     "letter": (1000, 3000, 10_000),
     "digits": (300, 1000, 2000),
     "clinc150": (3000, 10_000, 29_999),
+    "clinc50": (1000, 3000, 10_000),
 }
+#: For estimators, and for those that are given labels: half as many.
+FEW_ANSWERS: Checkpoints = {"letter": (1000, 3000), "digits": (300, 1000), "clinc50": (1000, 3000)}
+HALF_AS_MANY: Checkpoints = {"letter": (500, 1500), "digits": (150, 500), "clinc50": (500, 1500)}
 
 
 def ours(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) -> list[float]:
     """The built-in networks of YesNoClassifier."""
-    model = NetworkEnsemble(on.x.shape[1], on.n_labels, generator(seed, "networks"))
+    names = on.names if setting["names"] else None
+    model = built_in(on.x.shape[1], on.n_labels, names, generator(seed, "networks"))
     learner = TrainingLearner(
         model,
         on.x,
@@ -66,7 +78,7 @@ def ours(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) ->
         protocol=setting["protocol"],
         audit=0,
         near_are_alike=True,
-        names=on.names if setting["names"] else None,
+        names=names,
         seed=seed,
     )
     found = []
@@ -81,6 +93,17 @@ def ours(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) ->
     return found
 
 
+def with_estimator(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) -> list[float]:
+    """YesNoClassifier with an estimator, once for each checkpoint."""
+    found = []
+    for budget in checkpoints:
+        estimator = rivals.estimators(seed)[setting["estimator"]]
+        model = YesNoClassifier(estimator, protocol=setting["protocol"], budget=budget, audit=0, seed=seed)
+        model.fit(on.x, answer=lambda row, label: bool(on.y[row] == label), labels=range(on.n_labels))
+        found.append(accuracy(model.predict(on.x_test), on))
+    return found
+
+
 def squared(rival: Rival) -> Rival:
     return lambda on, checkpoints, seed, setting: rival(with_squares(on), checkpoints, seed, setting)
 
@@ -92,11 +115,12 @@ def grid(**choices: tuple) -> tuple[Setting, ...]:
 class Method(NamedTuple):
     run: Rival
     settings: tuple[Setting, ...] = ({},)
-    data: tuple[str, ...] = ("letter", "digits", "clinc150")
+    data: tuple[str, ...] = ("letter", "digits", "clinc150", "clinc50")
     checkpoints: Checkpoints = ONE_SHOT
 
 
 SMALL = ("letter", "digits")
+ALL = (*SMALL, "clinc50")
 SQUARECB = tuple(f"--squarecb --gamma_scale {scale}" for scale in (1, 10, 100, 1000))
 COVER = ("--cover 4 --nounif", "--cover 4 --nounif --psi 0.01", "--cover 16 --nounif --psi 0.01")
 RATES = (0.5, 2.0)
@@ -129,6 +153,15 @@ METHODS = {
     "contextualbandits, logistic": Method(rivals.contextual_bandits, LOGISTIC),
     "contextualbandits, logistic, squares": Method(squared(rivals.contextual_bandits), LOGISTIC, ("letter",)),
     "contextualbandits, trees": Method(rivals.contextual_bandits, TREES, SMALL),
+    **{
+        f"{name}, {of}": Method(run, ({"estimator": of, "protocol": "follow-up"},), ALL, checkpoints=found)
+        for of in rivals.estimators(0)
+        for name, run, found in (
+            ("ours, follow-up", with_estimator, FEW_ANSWERS),
+            ("plain loop", rivals.plain_loop, FEW_ANSWERS),
+            ("labels by margin", rivals.labels_by_margin, HALF_AS_MANY),
+        )
+    },
 }
 
 
@@ -136,7 +169,7 @@ METHODS = {
 def data(name: str, seed: int) -> Data | None:
     """The rows in the order of ``seed``; None if the file is missing."""
     rng = generator(seed, "order of rows")
-    if name == "clinc150":
+    if name in ("clinc150", "clinc50"):
         path = data_file("clinc150.parquet")
         if path is None:
             return None
@@ -144,6 +177,8 @@ def data(name: str, seed: int) -> Data | None:
         text, label, split = (np.array(table[name].to_pylist(), dtype=object) for name in ("text", "label", "split"))
         known = label != "oos"
         x, split, (names, y) = text[known], split[known], np.unique(label[known].astype(str), return_inverse=True)
+        if name == "clinc50":
+            y, names = unequal(y, names.size), np.arange(N_UNEQUAL).astype(str)
         train, test = rng.permutation(np.flatnonzero(split == "train")), np.flatnonzero(split == "test")
     else:
         if name == "letter":
@@ -158,6 +193,17 @@ def data(name: str, seed: int) -> Data | None:
         train, test = np.split(rng.permutation(len(y)), [N_TRAIN[name]])
     features = Features(x[train], seed=0)
     return Data(features(x[train]), y[train], features(x[test]), y[test], names.size, features.of_names(names))
+
+
+def unequal(y: np.ndarray, n_intents: int) -> np.ndarray:
+    """Intents joined to labels, the r-th of which has a share of about 1 / r, as words have (Zipf)."""
+    shares = 1 / np.arange(1, N_UNEQUAL + 1)
+    sizes = np.maximum(1, np.floor(n_intents * shares / shares.sum())).astype(np.int64)
+    sizes[0] += n_intents - sizes.sum()
+    label = np.empty(n_intents, dtype=np.int64)
+    label[generator(0, "joined intents").permutation(n_intents)] = np.repeat(np.arange(N_UNEQUAL), sizes)
+    found: np.ndarray = label[y]
+    return found
 
 
 def validation(on: Data) -> Data:
@@ -204,7 +250,8 @@ def results(method: str, of: str) -> list[Case]:
 
 def report(rows: list[Case]) -> None:
     """Tables in Markdown: mean and standard error over the seeds, and CPU seconds of one seed."""
-    for protocol, title in ((ONE_SHOT, "one-shot"), (FOLLOW_UP, "follow-up")):
+    titles = ("one-shot", "follow-up", "estimators, follow-up", "estimators, labels instead of answers")
+    for protocol, title in zip((ONE_SHOT, FOLLOW_UP, FEW_ANSWERS, HALF_AS_MANY), titles, strict=True):
         for of, checkpoints in protocol.items():
             print(f"\n| {of}, {title} | " + " | ".join(f"{n:,}" for n in checkpoints) + " | seeds | seconds |")
             print("|---" * (len(checkpoints) + 3) + "|")

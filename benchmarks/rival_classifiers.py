@@ -16,12 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_softmax
-from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 from onebit.randomness import generator
 
-N_TREES = 100
+N_TREES, BOOSTING_ROUNDS = 100, 20
 #: Rivals that refit do so after so many answers, and whenever the answers have grown by this factor.
 FIRST_REFIT, REFIT_GROWTH = 50, 1.1
 #: Iterations of a refit of the softmax, which starts where the last ended, and its ridge.
@@ -92,6 +92,87 @@ def ask_until_yes(on: Data, checkpoints: tuple[int, ...], seed: int, _: Setting)
     cost = generator(seed, "ask until yes").integers(1, on.n_labels + 1, len(on.y)).cumsum()
     found = [max(2, int(np.searchsorted(cost, n, side="right"))) for n in checkpoints]
     return [accuracy(trees(on.x[:n], on.y[:n], on.x_test, seed), on) for n in found]
+
+
+def plain_loop(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) -> list[float]:
+    """What anyone would write: fit to what is confirmed, items by margin, labels best guess first until a yes.
+
+    Labels that the estimator has not met come last, in random order; so do all before there are two.
+    """
+    loop, found, n_answers = MarginLoop(on, seed, setting["estimator"]), list[float](), 0
+    for stop in refit_times(checkpoints)[1:]:
+        while n_answers < stop and loop.order:
+            n_answers += loop.ask_next(stop - n_answers)
+        loop.refit()
+        if stop in checkpoints:
+            found.append(accuracy(loop.said(on.x_test).argmax(axis=1), on))
+    return found
+
+
+def labels_by_margin(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) -> list[float]:
+    """Every answer is the label of the item with the least margin: what no yes/no learner can be expected to reach."""
+    loop, found = MarginLoop(on, seed, setting["estimator"]), list[float]()
+    for stop in refit_times(checkpoints)[1:]:
+        loop.confirmed += [loop.order.pop() for _ in range(min(stop - len(loop.confirmed), len(loop.order)))]
+        loop.refit()
+        if stop in checkpoints:
+            found.append(accuracy(loop.said(on.x_test).argmax(axis=1), on))
+    return found
+
+
+class MarginLoop:
+    """An estimator, the rows whose label is confirmed, and the ``order`` of the others; the last is the next."""
+
+    def __init__(self, on: Data, seed: int, estimator: str) -> None:
+        self._on, self._estimator, self._rng = on, estimator, generator(seed, "plain loop")
+        self._seed = seed
+        self.confirmed: list[int] = []
+        self.order = self._rng.permutation(len(on.y)).tolist()
+        self._fitted: Any = None
+        #: The item that is asked about, and the labels not asked yet.
+        self._asking: tuple[int, list[int]] | None = None
+
+    def ask_next(self, n_most: int) -> int:
+        """Ask about one item until a yes, or so many times; the number of questions."""
+        item, labels = self._asking or self._next()
+        for n_asked, label in enumerate(labels[:n_most], 1):
+            if label == self._on.y[item]:
+                self.confirmed.append(item)
+                self._asking = None
+                return n_asked
+        self._asking = item, labels[n_most:]
+        return min(n_most, len(labels))
+
+    def _next(self) -> tuple[int, list[int]]:
+        item = self.order.pop()
+        unmet = self._rng.random(self._on.n_labels) * 1e-9
+        return item, np.argsort(-(self.said(self._on.x[[item]])[0] + unmet), kind="stable").tolist()
+
+    def refit(self) -> None:
+        rows = np.array(self.confirmed, dtype=np.int64)
+        if np.unique(self._on.y[rows]).size < 2:
+            return
+        self._fitted = estimators(self._seed)[self._estimator].fit(self._on.x[rows], self._on.y[rows])
+        left = np.array(self.order, dtype=np.int64)
+        if left.size:
+            two = np.partition(self.said(self._on.x[left]), -2, axis=1)[:, -2:]
+            self.order = left[np.argsort(-(two[:, 1] - two[:, 0]), kind="stable")].tolist()
+
+    def said(self, x: np.ndarray) -> np.ndarray:
+        belief = np.zeros((len(x), self._on.n_labels))
+        if self._fitted is not None:
+            belief[:, self._fitted.classes_] = self._fitted.predict_proba(x)
+        return belief
+
+
+def estimators(seed: int) -> dict[str, Any]:
+    """Those that are tried, in YesNoClassifier and in the plain loop."""
+    return {
+        "logistic": LogisticRegression(max_iter=300),
+        "trees": ExtraTreesClassifier(N_TREES, random_state=seed),
+        # Fewer rounds than its 100, for time.
+        "boosting": HistGradientBoostingClassifier(max_iter=BOOSTING_ROUNDS, random_state=seed),
+    }
 
 
 def full_information(on: Data, checkpoints: tuple[int, ...], seed: int, _: Setting) -> list[float]:

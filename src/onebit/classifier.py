@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,12 +14,19 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from onebit.errors import InvalidInputError
+from onebit.hypotheses.base import n_examples
 from onebit.learners.contract import run
-from onebit.learners.training.estimator import EstimatorMixture
+from onebit.learners.training.columns import features_of_anything
+from onebit.learners.training.earlier import EarlierAnswer, Remembered, checked
+from onebit.learners.training.estimator import EstimatorModel
 from onebit.learners.training.features import Features, is_text
-from onebit.learners.training.learner import TrainingLearner, TrainingResult, missing_label
+from onebit.learners.training.guide import Guide
+from onebit.learners.training.inputs import as_labels, check_built_in_takes
+from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model, mean_belief
+from onebit.learners.training.named import built_in
 from onebit.learners.training.network import NetworkEnsemble
+from onebit.learners.training.result import TrainingResult, missing_label
 from onebit.randomness import generator, given_or_fresh
 from onebit.raters import CallableRater
 from onebit.records import ANSWERS_PER_ITEM, DELTA, Answer, Question, TrainingProtocol
@@ -32,19 +39,20 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns K labels from answers to "is this label right?".
 
     ``estimator``: None for the built-in networks (numbers, sparse numbers or texts; labels of texts are guessed from
-    their names, as far as the answers bear these out), or any classifier, a pipeline included; one that does not heed
-    ``sample_weight`` is fitted to rows drawn by their weights. ``protocol``: *one-shot*, one question about each item
+    their names, as far as the answers bear these out), or any classifier, a pipeline included, which is
+    given the rows as they are. ``protocol``: *one-shot*, one question about each item
     drawn, or *follow-up*, items chosen by what they teach and asked until a yes. ``budget``: answers in all (None: two
     for each item). ``target``: stop once an accuracy of at least this is shown. ``audit``: answers kept for the
-    accuracy interval (None: a twentieth of the budget). ``delta``: how often that interval may be wrong. ``seed`` is
-    for replay and simulation; without it one is drawn from the operating system.
+    accuracy interval (None: a twentieth of the budget). ``delta``: how often that interval may be wrong, if the rater
+    says no to a right label with probability at most ``f_no``, and yes to a wrong one with at most ``f_yes``. ``seed``
+    is for replay and simulation; without it one is drawn from the operating system.
 
     After ``fit``: ``classes_``; ``accuracy_interval_`` (low, high), or None without an audit; ``n_answers_``;
     ``verified_items_`` and ``verified_labels_``, the rows whose label was confirmed; ``status_``; ``seed_``;
     of ``n_asked_to_end_`` rows asked about until the last label, ``n_without_label_`` have none of the labels
     (``warning_`` says so).
     Even if ``fit`` fails, every answer given is in ``answered_items_``, ``answered_labels_`` and ``answers_`` (yes, no
-    or can't tell).
+    or can't tell), and all in ``history_``, for ``answers`` of a later ``fit``.
 
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
@@ -61,6 +69,8 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         target: float | None = None,
         audit: int | None = None,
         delta: float = DELTA,
+        f_no: float = 0.0,
+        f_yes: float = 0.0,
         seed: int | None = None,
     ) -> None:
         self.estimator = estimator
@@ -69,6 +79,8 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.target = target
         self.audit = audit
         self.delta = delta
+        self.f_no = f_no
+        self.f_yes = f_yes
         self.seed = seed
 
     def fit(
@@ -78,14 +90,22 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         answer: AnswerFunction | None = None,
         labels: Sequence[Any] | None = None,
+        label_features: ArrayLike | None = None,
+        answers: Iterable[Sequence[Any]] = (),
         observe: Callable[[int, TrainingResult], None] | None = None,
     ) -> YesNoClassifier:
         """Ask about the rows of ``X``: ``answer`` with the possible ``labels``, or a rater who knows ``y``.
 
-        ``observe`` is told the number of answers and what is known, now and then.
+        ``label_features`` (K, d), where ``X`` are numbers and the model is built in: what the encoder that gave ``X``
+        gives for each of ``labels``, in their order, so that an item is near its label.
+        ``answers`` are from before, each (row, label, answer) or (row, label, answer, audited), such as ``history_`` of
+        an earlier fit, to go on with a larger budget or with rows added at the end of ``X``: they count towards the
+        budget, and nothing is asked again. The rows audited then are audited again, and only those whose prediction has
+        changed are asked about, beyond the budget. ``observe`` is told the number of answers and what is known, now and
+        then.
         """
         x = self._checked(X, reset=True)
-        n_items = x.shape[0]
+        n_items = n_examples(x)
         rater = self._rater(n_items, y, answer, labels)
         if n_items < 2:
             raise InvalidInputError(f"there is n_samples={n_items} row; one is asked about and one more is needed")
@@ -96,7 +116,9 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.seed_ = given_or_fresh(self.seed)[0]
         self._features = Features(x, self.seed_) if self.estimator is None else None
         seen = x if self._features is None else self._features(x)
-        self._model = self._new_model(seen)
+        names = self._names(labels, label_features)
+        self._model, guide = self._new_model(seen, names)
+        earlier = checked(answers, self.classes_.tolist(), n_items)
         learner = TrainingLearner(
             self._model,
             seen,
@@ -106,15 +128,22 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             target=self.target,
             audit=self.audit,
             delta=self.delta,
+            f_no=self.f_no,
+            f_yes=self.f_yes,
             near_are_alike=self._features is not None,
-            names=None if self._features is None else self._features.of_names(self.classes_),
+            names=names,
+            guide=guide,
+            earlier=earlier,
             seed=self.seed_,
         )
-        given: list[tuple[int, Any, Answer]] = []
+        given, remembered = list(earlier), Remembered(earlier, one_is_right=self.f_no + self.f_yes == 0)
 
         def heard(question: Question) -> Answer:
-            said = rater(question)
-            given.append((question.item, question.label, said))
+            said = remembered.of(question)
+            if said is None:
+                said = rater(question)
+                audited = learner.epochs[question.epoch].audits
+                given.append(EarlierAnswer(question.item, question.label or 0, said, audited))
             return said
 
         try:
@@ -123,6 +152,9 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             # Answers cost more than anything else here: what stops the run does not take them with it.
             self._keep_answers(given)
         self._keep(result)
+        # Answers from before, and none that was only recalled.
+        self.n_answers_ = len(given)
+        self.n_cant_tell_ = sum(each.answer is Answer.CANT_TELL for each in given)
         return self
 
     @classmethod
@@ -160,9 +192,12 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def _checked(self, X: Any, reset: bool) -> Any:
-        """Rows that can be indexed; numbers are checked here, texts and what is for a pipeline elsewhere."""
-        if is_text(X) or hasattr(self.estimator, "steps"):
-            return X if isinstance(X, np.ndarray) or issparse(X) else np.asarray(X, dtype=object)
+        """Rows that can be indexed; an estimator has them as they are, and whether it takes them is tried elsewhere."""
+        if is_text(X):
+            return X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
+        if self.estimator is not None:
+            return X if hasattr(X, "shape") or issparse(X) else _as_rows(X)
+        check_built_in_takes(X)
         return validate_data(self, X, reset=reset, accept_sparse="csr")
 
     def _rater(
@@ -179,28 +214,52 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_classification_targets(truth)
             if truth.size != n_items:
                 raise InvalidInputError(f"y has {truth.size} labels for {n_items} rows; give one for each")
-            known = np.unique(truth if labels is None else np.concatenate([truth, np.asarray(labels)]))
+            known = np.unique(truth if labels is None else np.concatenate([truth, as_labels(labels)]))
             self.classes_ = known
             return CallableRater(lambda item, label: bool(truth[item] == known[label]))
         if y is not None:
             raise InvalidInputError("both y and answer are given; y simulates a rater, so give one of them")
         if labels is None or len(labels) == 0:
             raise InvalidInputError("answer is given without labels; say which labels may be asked about")
-        names = np.unique(np.asarray(labels))
+        names = np.unique(as_labels(labels))
         if names.size != len(labels):
             raise InvalidInputError(f"of the {len(labels)} labels some are equal; give each once")
         self.classes_ = names
         return CallableRater(lambda item, label: answer(item, names[label].item()))
 
-    def _new_model(self, x: Any) -> Model:
-        if self.estimator is not None:
-            return EstimatorMixture(self.estimator, self.classes_.size)
-        return NetworkEnsemble(x.shape[1], self.classes_.size, generator(self.seed_, "networks"))
+    def _names(self, labels: Sequence[Any] | None, label_features: ArrayLike | None) -> NDArray[np.float32] | None:
+        """The names of ``classes_`` in the features of the built-in model; None where there are none."""
+        features = self._features
+        if label_features is None:
+            return None if features is None else features.of_names(self.classes_)
+        given = np.asarray(label_features, dtype=np.float64)
+        if labels is None or features is None or given.shape != (self.classes_.size, features.n_columns):
+            raise InvalidInputError(
+                f"label_features has shape {given.shape}; it needs labels, X of numbers, no estimator, and a row for "
+                "each label with as many columns as X"
+            )
+        assert_all_finite(given, input_name="label_features")
+        return features(given[np.argsort(as_labels(labels), kind="stable")])
 
-    def _keep_answers(self, given: list[tuple[int, Any, Answer]]) -> None:
-        self.answered_items_ = np.array([item for item, _, _ in given], dtype=np.int64)
-        self.answered_labels_ = self.classes_[[label for _, label, _ in given]]
-        self.answers_ = np.array([said.value for _, _, said in given], dtype=str)
+    def _new_model(self, x: Any, names: NDArray[np.float32] | None) -> tuple[Model, Guide | None]:
+        """The classifier, and who helps to ask where it is an estimator."""
+        n_labels, rng = self.classes_.size, generator(self.seed_, "networks")
+        if self.estimator is None:
+            return built_in(x.shape[1], n_labels, names, rng), None
+        features = features_of_anything(x, self.seed_)
+        model = EstimatorModel(self.estimator, n_labels, explores=features is None)
+        model.try_on(x)
+        seen = np.zeros((n_examples(x), 1), dtype=np.float32) if features is None else features
+        return model, Guide(NetworkEnsemble(seen.shape[1], n_labels, rng), seen, near_are_alike=features is not None)
+
+    def _keep_answers(self, given: list[EarlierAnswer]) -> None:
+        self.answered_items_ = np.array([each.item for each in given], dtype=np.int64)
+        self.answered_labels_ = self.classes_[[each.label for each in given]]
+        self.answers_ = np.array([each.answer.value for each in given], dtype=str)
+        names = self.answered_labels_.tolist()
+        self.history_ = [
+            (each.item, name, each.answer.value, each.audited) for each, name in zip(given, names, strict=True)
+        ]
 
     def _keep(self, result: TrainingResult) -> None:
         self.n_answers_ = result.n_answers
@@ -214,3 +273,13 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.accuracy_interval_: tuple[float, float] | None = None if audited is None else (audited.low, audited.high)
         self.verified_items_ = np.array([each.item for each in result.verified], dtype=np.int64)
         self.verified_labels_ = self.classes_[[each.label for each in result.verified]]
+
+
+def _as_rows(X: Any) -> NDArray[Any]:
+    """A list of rows as an array: of numbers where all rows are, else of whatever they are."""
+    try:
+        return np.asarray(X, dtype=np.float64)
+    except (TypeError, ValueError):
+        rows = np.empty(len(X), dtype=object)
+        rows[:] = X
+        return rows

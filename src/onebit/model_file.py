@@ -20,6 +20,7 @@ TYPES = frozenset(
     {
         "onebit.classifier.YesNoClassifier",
         "onebit.learners.training.features.Features",
+        "onebit.learners.training.named.NamedModel",
         "onebit.learners.training.network.NetworkEnsemble",
     }
 )

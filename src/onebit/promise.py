@@ -16,8 +16,27 @@ ABOUT_PAIRS = (
 )
 #: What no gate says.
 ABOUT_CANDIDATES = "Anything about two candidates beside each other. Each is held against the baseline alone."
+#: What is not said where several best models are named.
+ABOUT_THE_BEST = (
+    "Anything about two models that are both among the best ones, or both not among them. Who of the named is better "
+    "is not said."
+)
+#: What tiers do not say.
+ABOUT_TIERS = (
+    "That models which are tied, or in one tier, are equally good. Tied means that they differ by less than the eps; "
+    "in one tier are models between which no line can be drawn."
+)
 #: What to do where follow-up was suspended.
 ADVICE = "start again with one-shot, which allows several right labels per item, or none"
+
+
+def about_pairs(setting: Setting) -> str:
+    """What is not said of two models beside each other."""
+    if setting.tiers:
+        return ABOUT_TIERS
+    if setting.top is not None:
+        return ABOUT_THE_BEST
+    return ABOUT_PAIRS if setting.baseline is None else ABOUT_CANDIDATES
 
 
 def in_full(setting: Setting, n_items: int | None, simulated: bool = False) -> str:
@@ -37,6 +56,8 @@ def promised(setting: Setting, n_items: int | None, simulated: bool = False) -> 
     """What is guaranteed about a pool of ``n_items``, or about the population of a stream."""
     if setting.baseline is not None:
         return _promised_by_gate(setting, n_items, simulated)
+    if setting.ranks:
+        return _promised_of_ranks(setting, n_items, simulated)
     ahead = (
         "No model is right more often than the chosen one"
         if is_about_accuracy(setting, simulated)
@@ -62,6 +83,24 @@ def _promised_by_gate(setting: Setting, n_items: int | None, simulated: bool) ->
     ]
 
 
+def _promised_of_ranks(setting: Setting, n_items: int | None, simulated: bool) -> list[str]:
+    what = (
+        "everything that is said of every pair of models is true, at every moment of the run: which one is better, and "
+        f"that two are within {setting.eps:g} of each other. So is what follows from it, the tiers and the ranks."
+    )
+    if setting.top is not None:
+        what = (
+            "two things hold at every moment of the run: who is shown to be among the best "
+            f"{setting.top}, or not to be, is so; and no model that is not named is ahead of one that is by more than "
+            "the certified eps of that moment."
+        )
+    return [
+        f"With probability at least {1 - setting.delta:.4g}, {what}",
+        "So the promise holds although the run is watched, and whenever it is stopped.",
+        best_means(setting, n_items, simulated),
+    ]
+
+
 def best_means(setting: Setting, n_items: int | None, simulated: bool = False) -> str:
     """What models are compared by, and where."""
     if setting.population == "pool":
@@ -70,6 +109,8 @@ def best_means(setting: Setting, n_items: int | None, simulated: bool = False) -
         where, each = "the population that the items of this table were drawn from", "every item of"
 
     def means(praised: str) -> str:
+        if setting.tiers:
+            return f"“Better” means: {praised} more often"
         if setting.baseline is None:
             return f"“Best” means: {praised} most often"
         return f"“Better” means: {praised} more often than the baseline"
@@ -86,6 +127,11 @@ def not_promised(setting: Setting, simulated: bool = False) -> list[str]:
         "That the chosen model is good. It is compared with the other models of the table, and all may be poor.",
         "That it is the best elsewhere, or on next month's data.",
     ]
+    if setting.ranks:
+        told = [
+            "That the models at the top are good. They are compared with the others of the table, and all may be poor.",
+            "That the order is the same elsewhere, or on next month's data.",
+        ]
     if setting.baseline is not None:
         told = [
             "That a candidate is good. It is compared with the baseline, and both may be poor.",

@@ -32,6 +32,21 @@ class Selected:
         return self.report.chosen[0] if self.report.chosen else None
 
     @property
+    def best(self) -> tuple[str, ...]:
+        """All models that are chosen, the best first: several with ``top``, and where some say the same everywhere."""
+        return self.report.chosen
+
+    @property
+    def tiers(self) -> tuple[tuple[str, ...], ...]:
+        """The models by tier, the best first; with ``top``, those that are chosen and the others.
+
+        Empty where one best model was looked for.
+        """
+        lines = self.report.placings
+        numbers = sorted({line.tier for line in lines})
+        return tuple(tuple(name for line in lines if line.tier == tier for name in line.names) for tier in numbers)
+
+    @property
     def certified_eps(self) -> float | None:
         return self.report.certified_eps
 
@@ -48,7 +63,12 @@ class Selected:
 
         ``accepted`` is how often raters accept it, on the items that ``report`` counts; ``difference`` is that to the
         chosen one on all items. Both have an interval, and all of these hold together with probability 1 - delta.
+        With ``top`` or ``tiers`` it has in their place what is shown of each model.
         """
+        if self.report.placings:
+            places = [{**asdict(line), "model": name} for line in self.report.placings for name in line.names]
+            ranked = ("tier", "best_rank", "worst_rank", "better_than", "tied_with", "n_open", "accuracy")
+            return _arrow([{each: row[each] for each in ("model", *ranked)} for row in places], ("model", *ranked))
         rows = [
             {
                 "model": name,

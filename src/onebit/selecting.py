@@ -52,6 +52,7 @@ def select(
     a dict of the columns that are shown, the id, and ``row``, the item's place in the table. An array of right labels
     in its place, a column named as ``truth``, or columns named as ``verdicts`` simulate raters. The other options are
     those of ``onebit.records.SelectionSpec``: ``eps``, ``delta``, ``id``, ``show``, ``protocol``, ``long`` and so on.
+    With ``top=3`` the three best are named (``best``); with ``tiers=True`` all pairs are compared (``tiers``).
 
     With ``out``, a folder, every answer is durable, and the same call goes on where it stopped; ``onebit verify``
     checks it. An interrupt ends it with what is shown so far. ``quiet``: no line about how far it is.

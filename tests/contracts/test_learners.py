@@ -26,8 +26,9 @@ from onebit.learners.paper.lists import ListLearner
 from onebit.learners.paper.schedule import CoverPlan, Plan
 from onebit.learners.paper.sequel_sizes import HedgePlan
 from onebit.learners.paper.uniform import UniformLearner
-from onebit.learners.training.learner import TrainingLearner, TrainingResult
+from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Floats, Known
+from onebit.learners.training.result import TrainingResult
 from onebit.raters import CallableRater, SimulatedRater
 from onebit.records import Answer, AskingProtocol, Question, RunStatus, TrainingProtocol
 from onebit.research.rivals import (

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import skops.io  # type: ignore[import-untyped]
 from scipy.sparse import csr_array
@@ -98,11 +99,25 @@ def test_constant_features_and_a_label_that_never_comes() -> None:
         ({"answer": lambda index, label: True, "labels": ["a", "a"]}, "some are equal"),
         ({"answer": lambda index, label: True, "labels": ["a", "b"], "y": Y}, "both y and answer"),
         ({"answer": lambda index, label: "no", "labels": ["a", "b"]}, "must be True, False"),
+        ({"answer": lambda index, label: True, "labels": [0, 1, "2", 3.0]}, "labels 0 and '2' one is a text"),
     ],
 )
 def test_bad_input_is_one_clear_error(arguments: dict, says: str) -> None:
     with pytest.raises(InvalidInputError, match=says):
         YesNoClassifier(budget=50).fit(X, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("x", "says"),
+    [
+        (np.zeros((150, 8, 8)), r"shape \(150, 8, 8\).*reshape"),
+        (pd.DataFrame({"size": X[:, 0], "city": ["Rome"] * 150}), "column 'city' holds texts, such as 'Rome'"),
+        (["a text"] * 3 + [None] + ["a text"] * 146, "row 3 is None, and others are texts"),
+    ],
+)
+def test_items_that_the_built_in_model_does_not_take_are_one_clear_error(x: object, says: str) -> None:
+    with pytest.raises(InvalidInputError, match=says):
+        YesNoClassifier(budget=50).fit(x, Y)
 
 
 def test_nan_is_refused_and_so_is_predicting_too_early() -> None:

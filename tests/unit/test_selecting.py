@@ -136,6 +136,22 @@ def test_a_gate() -> None:
     assert (stopped.verdict, stopped.answers) == ("not yet", 4)
 
 
+def test_the_best_and_tiers() -> None:
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 4, 400)
+    right = (("a", 0.5), ("b", 0.95), ("c", 0.9), ("d", 0.3))
+    said = {name: np.where(rng.random(400) < p, truth, (truth + 1) % 4).tolist() for name, p in right}
+    top = onebit.select(said, truth, top=2, eps=0.1)
+    assert (sorted(top.best), top.status) == (["b", "c"], "certified")
+    assert [sorted(each) for each in top.tiers] == [["b", "c"], ["a", "d"]]
+    ranked = onebit.select(said, truth, tiers=True, eps=0.1)
+    assert ranked.tiers[-1] == ("d",)
+    assert ranked.tiers[-2] == ("a",)
+    assert ranked.to_frame().columns.tolist()[:4] == ["model", "tier", "best_rank", "worst_rank"]
+    assert "What is shown of each model" in ranked._repr_html_()
+    assert onebit.select(said, truth, eps=0.1).tiers == ()
+
+
 def test_logs_are_compared_by_their_paths() -> None:
     found = onebit.compare(LOGS / "careful.eval", LOGS / "hasty.eval", truth="target", eps=0.3, quiet=True)
     assert found.chosen == "mockllm/careful"

@@ -35,6 +35,8 @@ SEVERAL = "selection"
 def select(
     table: opt.Tables,
     eps: opt.Eps = SelectionSpec.eps,
+    top: opt.Top = None,
+    tiers: opt.Tiers = SelectionSpec.tiers,
     learner: opt.Learner = SelectionSpec.learner,
     truth: SimulatingTruth = None,
     out: Annotated[
@@ -48,7 +50,7 @@ def select(
     as_json: opt.AsJson = False,
     **options: Any,
 ) -> None:
-    """Choose the best model of a table, within eps, by yes/no answers.
+    """Choose the best model of a table, within eps, by yes/no answers; or the K best, or rank them all in tiers.
 
     Models may give labels or free texts. Every column other than --id, --truth, --show, --reference and --judge is a
     model, unless --models names them. With --truth (right labels) or --verdicts (a yes or no about each output) raters
@@ -160,16 +162,20 @@ def _figures(report: Report) -> dict[str, Any]:
         told["excess"] = report.excess
     if report.judge is not None:
         told["judge"] = asdict(report.judge)
+    if report.placings:
+        told["placings"] = [asdict(each) for each in report.placings]
     return told
 
 
 def _tell(report: Report, folder: Path) -> None:
-    from onebit.report import words
+    from onebit.report import tiers_words, words
     from onebit.report.judge_card import in_a_line
     from onebit.study.folder import PAGE
 
     console = Console()
     console.print(f"[b]{words.chosen_in_words(report)}[/]", highlight=False, soft_wrap=True)
+    for line in tiers_words.lines(report):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
     for sentence in (words.headline(report), words.confidence(report), words.against_the_aim(report)):
         console.print(sentence, highlight=False, markup=False, soft_wrap=True)
     if report.excess is not None:

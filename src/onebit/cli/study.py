@@ -62,6 +62,8 @@ def create(
     baseline: opt.Baseline = None,
     candidates: opt.Candidates = None,
     margin: opt.Margin = None,
+    top: opt.Top = None,
+    tiers: opt.Tiers = SelectionSpec.tiers,
     learner: opt.Learner = SelectionSpec.learner,
     truth: opt.Truth = None,
     one_at_a_time: opt.OneAtATime = SelectionSpec.one_at_a_time,

@@ -16,16 +16,26 @@ s + k yes, 0 <= k <= c. At fixed n both ends grow with the number of yes, so
 
 the interval of every reading is contained in this one. The reading that is true, or that takes all for wrong (then the
 interval is for the rate of acceptance), holds with probability 1 - delta, so this one does too, at the same delta.
+
+Where the number n of answers was fixed beforehand and all are there, the exact interval of Clopper and Pearson (1934)
+is narrower: its ends are the m at which s yes or more, or s yes or fewer, have probability delta / 2. At fixed n its
+ends grow with s too, so can't tell counts in the same way.
+
+If raters say no to a right label with probability at most f_no, and yes to a wrong one with at most f_yes, whatever the
+item, then with accuracy a the chance r of a yes has a (1 - f_no) <= r <= a + (1 - a) f_yes, so
+
+    (r - f_yes) / (1 - f_yes) <= a <= r / (1 - f_no).
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scipy.optimize import brentq
 from scipy.special import betaln
+from scipy.stats import beta
 
 from onebit.errors import InvalidInputError, check_count, check_fraction
 
@@ -35,7 +45,8 @@ TINY = 1e-12
 
 @dataclass(frozen=True)
 class AccuracyInterval:
-    """``low`` <= accuracy <= ``high`` with probability at least 1 - ``delta``, at whatever moment one looked.
+    """``low`` <= accuracy <= ``high`` with probability at least 1 - ``delta``: at whatever moment one looked, or, from
+    ``exact_interval``, when the answers that were to come had come.
 
     ``estimate`` is the share of yes among the ``n_answers`` that are not can't tell; None before the first.
     """
@@ -57,6 +68,32 @@ def accuracy_interval(n_yes: int, n_answers: int, delta: float, n_cant_tell: int
     >>> round(interval.low, 2), round(interval.high, 2)
     (0.77, 0.97)
     """
+    _check(n_yes, n_answers, delta, n_cant_tell)
+    low, high = _end(n_yes, n_answers, delta, 0.0), _end(n_yes + n_cant_tell, n_answers, delta, 1.0)
+    return AccuracyInterval(low, high, _estimate(n_yes, n_answers - n_cant_tell), n_answers, delta)
+
+
+def exact_interval(n_yes: int, n_answers: int, delta: float, n_cant_tell: int = 0) -> AccuracyInterval:
+    """As ``accuracy_interval``, where ``n_answers`` was fixed before the first answer: Clopper and Pearson's.
+
+    >>> interval = exact_interval(n_yes=90, n_answers=100, delta=0.05)
+    >>> round(interval.low, 2), round(interval.high, 2)
+    (0.82, 0.95)
+    """
+    _check(n_yes, n_answers, delta, n_cant_tell)
+    accepted = n_yes + n_cant_tell
+    low = float(beta.ppf(delta / 2, n_yes, n_answers - n_yes + 1)) if n_yes else 0.0
+    high = float(beta.isf(delta / 2, accepted + 1, n_answers - accepted)) if accepted < n_answers else 1.0
+    return AccuracyInterval(low, high, _estimate(n_yes, n_answers - n_cant_tell), n_answers, delta)
+
+
+def with_errors(interval: AccuracyInterval, f_no: float, f_yes: float) -> AccuracyInterval:
+    """The accuracy, where ``interval`` is for how often raters say yes, who err at most so often."""
+    low = max(0.0, (interval.low - f_yes) / (1 - f_yes))
+    return replace(interval, low=low, high=min(1.0, interval.high / (1 - f_no)))
+
+
+def _check(n_yes: int, n_answers: int, delta: float, n_cant_tell: int) -> None:
     check_count("the number of answers", n_answers, least=0)
     check_count("the number of yes", n_yes, least=0)
     check_fraction("delta", delta)
@@ -66,10 +103,10 @@ def accuracy_interval(n_yes: int, n_answers: int, delta: float, n_cant_tell: int
             f"there are {n_yes} yes and {n_cant_tell} can't tell among {n_answers} answers; there cannot be more than "
             "answers"
         )
-    told = n_answers - n_cant_tell
-    estimate = n_yes / told if told else None
-    low = _end(n_yes, n_answers, delta, 0.0)
-    return AccuracyInterval(low, _end(n_yes + n_cant_tell, n_answers, delta, 1.0), estimate, n_answers, delta)
+
+
+def _estimate(n_yes: int, n_told: int) -> float | None:
+    return n_yes / n_told if n_told else None
 
 
 def _end(n_yes: int, n_answers: int, delta: float, outer: float) -> float:

@@ -219,6 +219,8 @@ class IndependentWealth(EpochWealth):
         super().__init__(n_hypotheses, usual_bet)
         self.epochs: list[Rounds] = []
         self._slack = slack
+        #: Over so many epochs: the sums of X, and of its products; see ``pair_moments``.
+        self._summed: tuple[int, Floats, Floats] | None = None
         #: Of the latest leader: how many epochs are in its moments, and these.
         self._moments: tuple[int, int, Floats, Floats] | None = None
 
@@ -238,6 +240,19 @@ class IndependentWealth(EpochWealth):
             squares[rounds.rows] += more_squares
         self._moments = leader, len(self.epochs), total, squares
         return total, squares
+
+    def pair_moments(self) -> tuple[Floats, Floats]:
+        """The same for every h against every g, [h, g]; only new epochs are gone through."""
+        n = self.n_hypotheses
+        n_summed, total, products = self._summed or (0, np.zeros(n), np.zeros((n, n)))
+        for rounds in self.epochs[n_summed:]:
+            x, rows = rounds.estimates()[rounds.first[:-1] + rounds.code], rounds.rows
+            total, products = total.copy(), products.copy()
+            total[rows] += x.sum(axis=1)
+            products[np.ix_(rows, rows)] += x @ x.T
+        self._summed = len(self.epochs), total, products
+        squares = products.diagonal()
+        return total[:, None] - total, squares[:, None] + squares - 2 * products
 
     def _n_epochs(self) -> int:
         return len(self.epochs)

@@ -1,4 +1,4 @@
-"""Every split of delta. How certificates share it out is not in the paper: docs/certificate.md, steps 5, 14, 16 to 19.
+"""Every split of delta. How certificates share it out is not in the paper: docs/certificate.md, steps 5, 14, 16 to 20.
 
 Shares are fixed before the first answer. The checker in ``verify`` has its own, since it shares no code with learners.
 Bounds hold the logarithm of 1 over a share; functions that return it are named ``log_*``.
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 
 #: With raters who err on a pool: what of delta is for the wealth; the rest is for the luck of the verdicts.
 WEALTH_SHARE = 0.5
+#: With a single audit of a classifier: what of delta is for its end; the rest is for looks on the way.
+WHOLE_AUDIT_SHARE = 0.9
 
 
 def failure_of_wealth(delta: float, raters_err: bool) -> float:
@@ -31,12 +33,18 @@ def failure_per_leader(agreement: NDArray[np.int64], delta: float) -> NDArray[np
     The rank is by ``agreement`` (N,) with the vote, equal ones by number: whoever agrees more is likelier to lead. It
     must be fixed before the first answer.
     """
-    rank = np.empty(agreement.size)
-    rank[np.argsort(-agreement, kind="stable")] = np.arange(1, agreement.size + 1)
+    rank = ranks(agreement)
     # 1 + 1/2 + ... + 1/(N - 1)
     most = max((1 / np.arange(1, agreement.size)).sum(), 1.0)
     failure: NDArray[np.float64] = delta / (rank * most)
     return failure
+
+
+def ranks(agreement: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The rank of each hypothesis by its ``agreement`` (N,), from 1 for the highest; equal ones by their number."""
+    rank = np.empty(agreement.size, dtype=np.int64)
+    rank[np.argsort(-agreement, kind="stable")] = np.arange(1, agreement.size + 1)
+    return rank
 
 
 def even_failure_per_leader(n_hypotheses: int, delta: float) -> NDArray[np.float64]:
@@ -56,6 +64,24 @@ def failure_at_zero(failure: float) -> float:
     c > 0 can be wrong only where that one is ahead, and then no statement about the other is: it may use up all.
     """
     return failure / 2
+
+
+def failure_of_top(rank: NDArray[np.int64] | None, n_hypotheses: int, top: int, delta: float) -> NDArray[np.float64]:
+    """What of delta each hypothesis g may use up beside each rival, where the ``top`` best are looked for; shape (N,).
+
+    Whoever the best are, ``top`` rivals are among them and N - top hypotheses g are not: over all of these pairs the
+    shares add up to at most delta. The first ``top`` by ``rank`` (from 1, fixed before the first answer) have the same,
+    those after them 1/2, 1/3 and so on of it; without a rank all have the same.
+    """
+    stake = np.ones(n_hypotheses) if rank is None else 1 / np.maximum(rank - top + 1, 1)
+    largest = np.sort(stake)[::-1][: max(n_hypotheses - top, 0)]
+    failure: NDArray[np.float64] = delta * stake / max(top * largest.sum(), 1.0)
+    return failure
+
+
+def failure_per_pair(n_hypotheses: int, delta: float) -> float:
+    """What of delta the statements about one pair may use up, all of them together, where all pairs are compared."""
+    return delta / max(n_hypotheses * (n_hypotheses - 1) / 2, 1)
 
 
 def failure_of_sequel(number: int, delta: float) -> float:
@@ -122,6 +148,11 @@ def cover_and_rest(delta: float) -> tuple[float, float]:
 def failure_per_audit(n_audits: int, delta: float) -> float:
     """delta / n: what each of n accuracy intervals of a training may fail with, so that all hold. Not in the paper."""
     return delta / n_audits
+
+
+def failure_of_whole_audit(delta: float) -> float:
+    """What the exact interval of a single audit may fail with once it is whole; the rest is for looks before that."""
+    return WHOLE_AUDIT_SHARE * delta
 
 
 def log_policy_elimination(t: int, n_hypotheses: int, delta: float) -> float:

@@ -51,8 +51,9 @@ SETTINGS: dict[Kind, type[AnySetting]] = {
     "training": TrainingSetting,
     "watch": WatchSetting,
 }
-#: Of a setting, what stands in its JSON only where it is given: it came later, and digests of older logs are kept.
-ONLY_IF_GIVEN = "baseline"
+#: What stands in the JSON of a record only where it is given, and what it is otherwise: it came later, and digests of
+#: older logs are kept.
+ONLY_IF_GIVEN: dict[type, Object] = {Setting: {"baseline": None, "top": None, "tiers": False}, Closing: {"top": ()}}
 STATUSES = {status.name.lower(): status for status in RunStatus}
 #: What msgspec does not know are numbers of numpy.
 _from_numpy = methodcaller("item")
@@ -66,11 +67,29 @@ def to_json(event: Event) -> Object:
     {'event': 'undone', 'id': 3, 'rater': 'ann'}
     """
     data: Object = to_builtins(event, enc_hook=_from_numpy)
-    if isinstance(event, Created) and data["setting"].get(ONLY_IF_GIVEN, ...) is None:
-        del data["setting"][ONLY_IF_GIVEN]
+    if isinstance(event, Created):
+        data["setting"] = _given(data["setting"], type(event.setting))
     if type(event) in FLAT:
-        return {"event": data.pop("event"), **data.pop(FLAT[type(event)][0]), **data}
+        field, record = FLAT[type(event)]
+        return {"event": data.pop("event"), **_given(data.pop(field), record), **data}
     return data | {"status": event.status.name.lower()} if isinstance(event, Finished) else data
+
+
+def _given(data: Object, kind: type) -> Object:
+    """The record without what is not given."""
+    usual = ONLY_IF_GIVEN.get(kind, {})
+    return {name: value for name, value in data.items() if name not in usual or value != usual[name]}
+
+
+def _completed(data: Object, kind: type) -> Object:
+    """The record with what is not given as it is then."""
+    usual = ONLY_IF_GIVEN.get(kind, {})
+    for name, value in usual.items():
+        # JSON has lists for tuples.
+        told = tuple(data[name]) if isinstance(data.get(name), list) else data.get(name, ...)
+        if type(told) is type(value) and told == value:
+            raise ValidationError(f"{name!r} is {shown(value)}; it is left out where it is not given")
+    return usual | data
 
 
 def from_json(data: object) -> Event:
@@ -97,6 +116,8 @@ def from_json(data: object) -> Event:
 
 
 def _read(data: Object, kind: type[Event]) -> Event:
+    if kind in FLAT:
+        data = _completed(data, FLAT[kind][1])
     _check_keys(data, kind)
     if kind in FLAT:
         field, record = FLAT[kind]
@@ -116,10 +137,7 @@ def _read(data: Object, kind: type[Event]) -> Event:
 
 def _setting(data: object, kind: type[AnySetting]) -> AnySetting:
     if isinstance(data, dict):
-        if kind is Setting and data.get(ONLY_IF_GIVEN, ...) is ...:
-            data = data | {ONLY_IF_GIVEN: None}
-        elif kind is Setting and data[ONLY_IF_GIVEN] is None:
-            raise ValidationError(f"{ONLY_IF_GIVEN!r} is null; it is left out where there is none")
+        data = _completed(data, kind)
         _check_keys(data, kind)
     return convert(data, kind)
 

@@ -3,6 +3,7 @@
 from onebit.records.epochs import Closing, EpochPlan, EpochRecord
 from onebit.records.gate import Comparison, GateVerdict, passes
 from onebit.records.numbers import Count, Finite, Propensity
+from onebit.records.placing import Placing
 from onebit.records.question import Answer, Question, RunStatus, Status
 from onebit.records.selection_spec import SelectionSpec
 from onebit.records.setting import (
@@ -34,6 +35,7 @@ __all__ = [
     "EpochRecord",
     "Finite",
     "GateVerdict",
+    "Placing",
     "Population",
     "Propensity",
     "ProtocolChoice",

@@ -53,7 +53,8 @@ class Closing:
     """What was shown when an epoch closed, from the first ``n_rounds`` rounds and ``n_answers`` answers of the run.
 
     In follow-up, one more label was asked in ``n_checks`` rounds to test what the protocol assumes, and
-    ``n_contradicted`` of these contradicted it: a second label of an item got a yes, say.
+    ``n_contradicted`` of these contradicted it: a second label of an item got a yes, say. Where several best models are
+    looked for, ``top`` are those that are named then; where all pairs are compared, the one that leads.
     """
 
     epoch: Count
@@ -64,3 +65,4 @@ class Closing:
     certified_eps: Finite
     n_checks: Count = 0
     n_contradicted: Count = 0
+    top: tuple[Count, ...] = ()

@@ -43,6 +43,14 @@ class SelectionSpec(StudySpec):
             below=1,
         ),
     ] = None
+    top: Annotated[
+        int | None,
+        Option("Name so many best models and not one: no other is ahead of any of them by more than eps.", least=1),
+    ] = None
+    tiers: Annotated[
+        bool,
+        Option("Compare all pairs of models, until of each one is better, or the two are within eps of each other."),
+    ] = False
     protocol: Annotated[
         ProtocolChoice,
         Option(
@@ -149,6 +157,8 @@ class SelectionSpec(StudySpec):
             seed_given=not spec.seed_is_drawn,
             # The table of a gate begins with the baseline (``models_of_gate``).
             baseline=None if self.baseline is None else 0,
+            top=self.top,
+            tiers=self.tiers,
         )
 
     @property
@@ -174,8 +184,18 @@ class SelectionSpec(StudySpec):
     def seconds_per_answer(self) -> float:
         return SECONDS_PER_LABEL if self.protocol == "labels" else SECONDS_PER_ANSWER
 
+    def check_has_models(self, n_models: int) -> None:
+        """OptionError if the table has too few models for what is looked for."""
+        if self.top is not None and self.top >= n_models:
+            raise OptionError(
+                "top", f"top is {self.top} and the table has {n_models} models; one at least must be left out"
+            )
+        if self.tiers and n_models < 2:
+            raise OptionError("tiers", "tiers is given and the table has one model; add one to compare it with")
+
     def _check_kind(self) -> None:
         self._check_gate()
+        self._check_ranks()
         self._check_errors()
         self._check_outputs()
         for name in ("model", "output"):
@@ -233,6 +253,18 @@ class SelectionSpec(StudySpec):
                 f"the candidates are {', '.join(self.candidates)} and the baseline is {self.baseline}; each model must "
                 "be named once, or it would be held against itself",
             )
+
+    def _check_ranks(self) -> None:
+        """Several best models, or all pairs: one aim at a time."""
+        for name in [each for each in ("top", "tiers") if getattr(self, each)]:
+            if self.baseline is not None:
+                raise OptionError(name, f"{name} is given with a baseline, which makes a gate; give one of the two")
+            if self.learner != "certified":
+                raise OptionError(
+                    name, f"{name} is given with the learner {self.learner}, which names one model; use certified"
+                )
+        if self.top is not None and self.tiers:
+            raise OptionError("tiers", "top and tiers are both given; tiers ranks all models, so leave one out")
 
     def _check_outputs(self) -> None:
         """Columns of outputs, and what is equal."""

@@ -31,7 +31,8 @@ class Setting:
     Raters are taken to say no to a right label with probability at most ``f_no``, and yes to a wrong one with at most
     ``f_yes``. ``exhaustive``: the right label of every item is one of the table's labels. ``seed_given``: somebody
     chose the seed; otherwise it came from the operating system. With a ``baseline``, the number of a model, it is a
-    gate: every other model is held against that one, and ``eps`` is the margin.
+    gate: every other model is held against that one, and ``eps`` is the margin. With ``top``, so many best models are
+    looked for and not one; with ``tiers``, all pairs of models are compared.
     """
 
     eps: Finite
@@ -46,6 +47,13 @@ class Setting:
     exhaustive: bool = False
     seed_given: bool = True
     baseline: Count | None = None
+    top: Count | None = None
+    tiers: bool = False
+
+    @property
+    def ranks(self) -> bool:
+        """Whether more is looked for than the best model, or how candidates compare with one: top, or tiers."""
+        return self.top is not None or self.tiers
 
 
 @dataclass(frozen=True, slots=True)

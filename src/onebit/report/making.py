@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -15,7 +15,7 @@ from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.contract import BoundedResult
 from onebit.records import Closing, Comparison, Population, RunStatus, Setting
 from onebit.report import words
-from onebit.report.record import Entry, GateLine, Point, Price, Report, Span
+from onebit.report.record import Entry, GateLine, PlaceLine, Point, Price, Report, Span
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +65,38 @@ class Candidates:
             for each in comparisons
         )
 
+    def placings(self, result: CertifiedResult, of_pairs: bool) -> tuple[PlaceLine, ...]:
+        """Where each model stands, the best first; of those in the same place in the order in which they are named."""
+        named = {h: place for place, h in enumerate(result.names)}
+        together = {rows[0]: tuple(self.models[h] for h in rows) for rows in self.groups}
+        n = len(result.placings)
+
+        def lines() -> Iterator[PlaceLine]:
+            for each in sorted(
+                result.placings,
+                key=lambda it: (it.tier, it.best_rank, it.worst_rank, named.get(it.model, len(named)), it.model),
+            ):
+                n_settled = each.best_rank - 1 + n - each.worst_rank + len(each.tied_with)
+                yield PlaceLine(
+                    together[each.model],
+                    each.tier,
+                    each.best_rank,
+                    each.worst_rank,
+                    tuple(self.models[h] for h in each.better_than),
+                    tuple(self.models[h] for h in each.tied_with),
+                    n - 1 - n_settled if of_pairs else 0,
+                    None if self.accuracy is None else float(self.accuracy[each.model]),
+                )
+
+        return tuple(lines())
+
+    def excess(self, chosen: Sequence[int]) -> float | None:
+        """By how much a model that is left out is ahead of one of the ``chosen``, if at all; None without the truth."""
+        others = [h for h in range(len(self.models)) if h not in chosen]
+        if self.accuracy is None or not chosen or not others:
+            return None
+        return max(float(self.accuracy[others].max() - self.accuracy[list(chosen)].min()), 0.0)
+
     def leaderboard(self, result: CertifiedResult) -> tuple[Entry, ...]:
         """The chosen one, then other survivors by how far they may be ahead, then those shown not to be the best."""
         bound = dict(zip(result.survivors, result.ahead_at_most, strict=True))
@@ -111,11 +143,13 @@ def make_report(
     """The report of a selection; ``result`` is its learner's, and ``closings`` are what it went through."""
     certified = result if isinstance(result, CertifiedResult) else None
     chosen = certified.names if certified else () if result.chosen is None else (result.chosen,)
-    eps, accuracy = result.achieved_eps, candidates.accuracy
+    eps = result.achieved_eps
     gate = candidates.gate(certified.gate, setting.baseline) if certified else ()
-    is_shown = result.status is RunStatus.COMPLETE and eps is not None and (bool(gate) or eps <= setting.eps)
+    has_own_end = bool(gate) or setting.tiers
+    is_shown = result.status is RunStatus.COMPLETE and eps is not None and (has_own_end or eps <= setting.eps)
     # The baseline is none of the candidates that are left to be decided.
     n_besides = 0 if setting.baseline is None else candidates.n_left([setting.baseline])
+    is_plain = not gate and not setting.ranks
     n_items = candidates.predictions.shape[1]
     last = closings[-1] if closings else None
     report = Report(
@@ -133,7 +167,7 @@ def make_report(
         rounds=result.n_rounds,
         free_rounds=certified.n_free_rounds if certified else 0,
         cant_tell=certified.n_cant_tell if certified else 0,
-        survivors=candidates.n_left(certified.survivors) if certified and not gate else None,
+        survivors=candidates.n_left(certified.survivors) if certified and is_plain else None,
         certified_eps=eps,
         promise=promise.in_full(setting, n_items, simulated)
         if certified
@@ -142,14 +176,15 @@ def make_report(
         simulated=simulated,
         n_checks=0 if last is None else last.n_checks,
         n_contradicted=0 if last is None else last.n_contradicted,
-        excess=None if accuracy is None or not chosen or gate else float(accuracy.max() - accuracy[chosen[0]]),
+        excess=None if gate else candidates.excess(chosen),
         course=tuple(
             Point(each.n_answers, candidates.n_left(each.survivors) - n_besides, each.certified_eps)
             for each in closings
         ),
-        leaderboard=candidates.leaderboard(certified) if certified and not gate else (),
+        leaderboard=candidates.leaderboard(certified) if certified and is_plain else (),
         prices=prices,
         gate=gate,
+        placings=candidates.placings(certified, setting.tiers) if certified else (),
     )
     if certified is not None:
         report = _with_intervals(report, candidates, certified)
@@ -188,6 +223,7 @@ def _suspended(report: Report) -> Report:
         excess=None,
         course=(),
         leaderboard=(),
+        placings=(),
     )
 
 

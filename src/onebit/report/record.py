@@ -68,6 +68,23 @@ class GateLine:
 
 
 @dataclass(frozen=True)
+class PlaceLine:
+    """Models that say the same, and where they stand among all; as in ``records.Placing``, with names.
+
+    ``n_open`` pairs with others are not settled, where all are compared. ``accuracy`` is known only where the truth is.
+    """
+
+    names: tuple[str, ...]
+    tier: int
+    best_rank: int
+    worst_rank: int
+    better_than: tuple[str, ...] = ()
+    tied_with: tuple[str, ...] = ()
+    n_open: int = 0
+    accuracy: float | None = None
+
+
+@dataclass(frozen=True)
 class Price:
     """What one way to choose costs: ``answers`` (labels, if it asks for labels), and how that is known."""
 
@@ -105,7 +122,8 @@ class Report:
     How often models are ``accepted`` is counted on the ``n_counted`` items of a pool on which they differ, or on all
     items if ``all_count``. ``closest`` predict alike, and are the furthest from being ruled out. ``mistakes`` are
     examples. Of a gate, ``chosen`` is the baseline, ``gate`` has its candidates, and no candidate is behind by more
-    than ``certified_eps``.
+    than ``certified_eps``. Where several best models are looked for, ``chosen`` has all of them. There and in tiers,
+    ``placings`` has what is shown of each model, the best first.
     """
 
     setting: Setting
@@ -141,6 +159,7 @@ class Report:
     closest: tuple[str, ...] = ()
     mistakes: tuple[Mistake, ...] = ()
     gate: tuple[GateLine, ...] = ()
+    placings: tuple[PlaceLine, ...] = ()
 
 
 def as_json(report: Report) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 
 from onebit import promise
-from onebit.report import gate_words
+from onebit.report import gate_words, tiers_words
 from onebit.report.record import Report, Span
 
 
@@ -54,6 +54,8 @@ def chosen_in_words(report: Report) -> str:
     """What the report is headed by: the chosen model, or what a gate says."""
     if report.gate and report.status != "suspended":
         return gate_words.title(report)
+    if report.placings:
+        return tiers_words.title(report)
     return " and ".join(report.chosen) if report.chosen else "No model"
 
 
@@ -84,6 +86,8 @@ def headline(report: Report) -> str:
         return f"Nobody has answered yet, so nothing is known about the {n_models} models."
     if report.gate:
         return gate_words.headline(report)
+    if report.placings:
+        return tiers_words.headline(report)
     if not report.chosen or eps is None:
         return f"{answers_so_far(report)} so far do not choose between the {n_models} models yet."
     if eps >= 1:
@@ -206,6 +210,8 @@ def against_the_aim(report: Report) -> str:
     """How what was shown compares with the aim, in words that call it neither success nor failure."""
     if report.gate:
         return gate_words.against_the_aim(report)
+    if report.placings:
+        return tiers_words.against_the_aim(report)
     eps, is_over = report.certified_eps, report.status == "certified" or report.reason is not None
     told = f"The aim {'was' if is_over else 'is'} to be within {fraction(report.setting.eps)} of the best."
     if report.status == "certified":
@@ -237,8 +243,7 @@ def not_promised(report: Report) -> list[str]:
     """What a reader may not conclude."""
     if report.status == "suspended":
         return ["Anything about any of the models."]
-    about_pairs = promise.ABOUT_CANDIDATES if report.gate else promise.ABOUT_PAIRS
-    pairs = [about_pairs] if report.learner == "certified" else []
+    pairs = [promise.about_pairs(report.setting)] if report.learner == "certified" else []
     return [*pairs, *promise.not_promised(report.setting, report.simulated)]
 
 

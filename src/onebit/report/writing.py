@@ -8,7 +8,7 @@ from pathlib import Path
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from onebit import __version__, promise
-from onebit.report import gate_words, judge_card, words
+from onebit.report import gate_words, judge_card, tiers_words, words
 
 #: The report's templates and styles. ``common.css``, ``parts.html`` and ``chart.svg`` are for other pages as well.
 TEMPLATES = Path(__file__).with_name("templates")
@@ -25,6 +25,7 @@ def writer(*folders: Path) -> Environment:
         lstrip_blocks=True,
     )
     environment.globals |= {"version": __version__, "promise": promise, "words": words, "gate_words": gate_words}
+    environment.globals |= {"tiers_words": tiers_words}
     environment.filters |= {"count": "{:,}".format, "fraction": words.fraction, "duration": words.duration}
     environment.filters |= {"span": words.span, "difference": words.difference}
     environment.filters |= {"share": judge_card.share_in_words, "judge_words": judge_card.in_words}

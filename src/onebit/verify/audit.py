@@ -16,9 +16,10 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.records import Closing, Comparison, EpochRecord, Question
+from onebit.records import Closing, Comparison, EpochRecord, Placing, Question
 from onebit.verify.gate import GateCheck
 from onebit.verify.intervals import Accepted, Sights
+from onebit.verify.pairs import PairsCheck, TiersCheck, TopCheck
 from onebit.verify.recount import EPS_STEP, LOG_TOLERANCE
 from onebit.verify.redraw import Contest
 from onebit.verify.settle import TOLERANCE, Given
@@ -35,7 +36,8 @@ class Verdict:
     ``names`` that predict as it does, the ``survivors``, and the ``certified_eps``, the least that is shown, to 1e-4.
     Models are numbered as in the table. On ``n_free_rounds`` of ``n_rounds`` rounds the survivors agreed
     and nothing was asked. Of a gate, ``chosen`` is the baseline, no candidate is behind it by more than
-    ``certified_eps``, and ``gate`` has what is shown of each.
+    ``certified_eps``, and ``gate`` has what is shown of each. Of several best models ``names`` has all, and
+    ``placings``, as of tiers, what is shown of each model.
     """
 
     ok: bool
@@ -48,6 +50,7 @@ class Verdict:
     n_rounds: int
     n_free_rounds: int
     gate: tuple[Comparison, ...] = ()
+    placings: tuple[Placing, ...] = ()
     #: How often models are accepted, in intervals, which takes a while; None where none are told.
     accepted: Callable[[], Accepted] | None = field(default=None, compare=False)
 
@@ -70,9 +73,14 @@ class Audit(ABC):
         #: What a gap in accuracy is at least worth in verdicts.
         self._transfer = 1.0
         self._gate: GateCheck | None = None
+        self._pairs: PairsCheck | None = None
 
     def begin(self) -> None:
-        """What is known before the first epoch: of a gate, what the table alone decides."""
+        """What is known before the first epoch: what the table alone decides."""
+        if self._setting.ranks:
+            kind = TiersCheck if self._setting.tiers else TopCheck
+            self._pairs = kind(self._scene, self._wealth_of_all, self._known_ahead, lambda: self._delta)
+            self._survivors = self._pairs.first_survivors()
         if self._setting.baseline is None:
             return
         self._gate = GateCheck(self._scene, self._wealth_of, self._known_ahead, lambda: self._delta)
@@ -81,6 +89,10 @@ class Audit(ABC):
     def _wealth_of(self, rival: int, leader: int, c: float) -> float:
         """Of one pair, at a gap c in accuracy."""
         return float(self._log_wealth([rival], leader, self._transfer * c)[0])
+
+    def _wealth_of_all(self, rivals: Sequence[int], leader: int, c: float) -> NDArray[np.float64]:
+        """Of several rivals, at a gap c in accuracy."""
+        return self._log_wealth(rivals, leader, self._transfer * c)
 
     def _known_ahead(self, rival: int, leader: int) -> float | None:
         """By how much the rival is ahead at most, where all verdicts are known and wealth does not say it; or None."""
@@ -124,21 +136,31 @@ class Audit(ABC):
         if self._gate is not None and self._setting.baseline is not None:
             chosen, gate = self._setting.baseline, self._gate.comparisons(self._suspended)
             names = (chosen,)
+        placings: tuple[Placing, ...] = ()
+        if self._pairs is not None:
+            chosen, placings = self._pairs.named[0], self._pairs.placings(self._suspended)
+            names = tuple(name for each in self._pairs.named for name in self._scene.names(each))
+            certified_eps = 1.0 if self._suspended else self._pairs.least_eps()
+        elif gate:
+            certified_eps = max(each.behind_at_most for each in gate)
+        else:
+            certified_eps = self._least_eps(chosen, self._certified)
         return Verdict(
             ok=not self._problems,
             problems=tuple(self._problems),
             chosen=chosen,
             names=names,
             survivors=self._survivors,
-            certified_eps=max(each.behind_at_most for each in gate)
-            if gate
-            else self._least_eps(chosen, self._certified),
+            certified_eps=certified_eps,
             n_answers=n_answers,
             n_rounds=self._n_rounds,
             n_free_rounds=self._n_free,
             gate=gate,
-            # Of a gate, and of a run that was suspended, no intervals are told.
-            accepted=None if gate or self._suspended else partial(self._sights().accepted, self._scene, chosen),
+            placings=placings,
+            # Of a gate, of ranks and of a run that was suspended, no intervals are told.
+            accepted=None
+            if gate or self._pairs or self._suspended
+            else partial(self._sights().accepted, self._scene, chosen),
         )
 
     def check_epoch(
@@ -196,6 +218,8 @@ class Audit(ABC):
             self._survivors, self._certified = self._scene.distinct, 1.0
             if self._gate is not None:
                 self._gate.suspend()
+            if self._pairs is not None:
+                self._pairs.suspend(closing)
             if closing.survivors != self._survivors or closing.certified_eps < 1:
                 yield (
                     f"raters accepted a second label in {self._n_contradicted} of {self._n_checks} checks, so nothing "
@@ -205,6 +229,10 @@ class Audit(ABC):
         if self._gate is not None:
             yield from self._gate.closing_faults(closing, self._survivors)
             self._survivors = self._gate.left
+            return
+        if self._pairs is not None:
+            yield from self._pairs.closing_faults(closing, self._survivors)
+            self._survivors = self._pairs.left
             return
         evidence = self._evidence(closing.leader, 0.0)
         gone = {h for h, above in evidence.items() if above > LOG_TOLERANCE and h != closing.leader}

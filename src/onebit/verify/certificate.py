@@ -228,8 +228,8 @@ class _RoundsAudit(Audit):
         """Step 14: by how much verdicts on the pool may favour the leader against each model, but for delta / 2."""
         said, setting = self._scene.said, self._setting
         n_differ = (said != said[leader]).sum(axis=1)
-        # Step 17: a gate has two statements about luck for each candidate.
-        share = self._scene.shares[leader] / (1 if setting.baseline is None else 2)
+        # Steps 17 and 20: gates and tiers have two statements about luck for each pair.
+        share = self._scene.shares[leader] / (2 if setting.baseline is not None or setting.tiers else 1)
         log_odds = math.log(1 / (share * setting.delta / 2))
         return luck_of_errors(n_differ, log_odds, setting.f_no, setting.f_yes) / self._scene.n_items
 

@@ -43,7 +43,8 @@ class Contest:
 
     ``distinct`` are the rows that stand for all rows equal to them; on a stream, all rows. ``shares`` (N,) are the
     models' shares of delta, 0 in the other rows. The first ``n_looked_at`` items are for the vote alone. ``judge``
-    (N, n) has the scores of what is said, NaN where one is missing; None without a judge.
+    (N, n) has the scores of what is said, NaN where one is missing; None without a judge. ``ranked`` are the distinct
+    rows by the vote, by their number where nobody votes.
     """
 
     setting: Setting
@@ -53,6 +54,7 @@ class Contest:
     shares: Floats
     n_looked_at: int
     judge: Floats | None = None
+    ranked: tuple[int, ...] = ()
 
     @property
     def n_items(self) -> int:
@@ -151,16 +153,30 @@ def contest(
         # Steps 15 and 17: nobody votes, and all have the same share.
         shares = np.zeros(said.shape[0])
         shares[distinct] = 1 / max(distinct.size - 1, 1)
-        scores = None if judge is None else judge.astype(np.float64)
+        ranked = distinct
         n_looked_at = 0 if setting.protocol == "panel" else n_looked_at
-        return Contest(setting, said, n_labels, tuple(distinct.tolist()), shares, n_looked_at, scores)
-    agreement = _agreement(said[distinct, :n_voting])
-    ranked = distinct[np.lexsort((distinct, -agreement))]
-    shares = np.zeros(said.shape[0])
-    shares[ranked] = 1 / np.arange(1, ranked.size + 1)
-    shares /= max(shares[ranked[:-1]].sum(), 1.0)
+    else:
+        ranked = distinct[np.lexsort((distinct, -_agreement(said[distinct, :n_voting])))]
+        shares = np.zeros(said.shape[0])
+        shares[ranked] = 1 / np.arange(1, ranked.size + 1)
+        shares /= max(shares[ranked[:-1]].sum(), 1.0)
+    if setting.ranks:
+        shares[ranked] = _shares_of_pairs(setting, ranked.size)
     scores = None if judge is None else judge.astype(np.float64)
-    return Contest(setting, said, n_labels, tuple(distinct.tolist()), shares, n_looked_at, scores)
+    rows, by_vote = tuple(distinct.tolist()), tuple(ranked.tolist())
+    return Contest(setting, said, n_labels, rows, shares, n_looked_at, scores, by_vote)
+
+
+def _shares_of_pairs(setting: Setting, n_models: int) -> Floats:
+    """Step 20: what of delta a pair with each model may use up, the models in the order of the vote; (n_models,)."""
+    n_pairs = n_models * (n_models - 1) / 2
+    even = np.full(n_models, 1 / max(n_pairs, 1))
+    if setting.top is None:
+        return even
+    places = np.arange(1, n_models + 1)
+    stake = np.ones(n_models) if setting.protocol == "panel" else 1 / np.maximum(places - setting.top + 1, 1)
+    shares: Floats = stake / max(setting.top * stake[: max(n_models - setting.top, 0)].sum(), 1.0)
+    return shares
 
 
 def _check(setting: Setting, predictions: NDArray[np.integer], n_labels: int) -> None:
@@ -184,6 +200,10 @@ def _check(setting: Setting, predictions: NDArray[np.integer], n_labels: int) ->
         raise InvalidInputError(f"passive is for the protocol labels, not for {setting.protocol}")
     if setting.baseline is not None and not 0 <= setting.baseline < predictions.shape[0] > 1:
         raise InvalidInputError(f"the baseline is model {setting.baseline} of {predictions.shape[0]}")
+    if setting.top is not None and not 1 <= setting.top < predictions.shape[0]:
+        raise InvalidInputError(f"the best {setting.top} are looked for of {predictions.shape[0]} models")
+    if (setting.baseline is not None) + (setting.top is not None) + setting.tiers > 1:
+        raise InvalidInputError("a run has one aim: a baseline, top, or tiers")
     if setting.exhaustive and setting.protocol != "follow-up":
         raise InvalidInputError(f"exhaustive is for the protocol follow-up, not for {setting.protocol}")
 
@@ -232,12 +252,13 @@ def redraw(
     survivors = np.array(epoch.survivors)
     rivals = np.array([rival for rival, _ in epoch.mixture], dtype=np.int64)
     needs = np.array([need for _, need in epoch.mixture])
+    relevance_by = _relevance_to_pairs if contest.setting.ranks else _relevance
     rounds = []
     for item, u in zip(items, uniforms, strict=False):
         says = contest.said[survivors, item]
         is_nil = bool((says == says[0]).all())
         if contest.setting.protocol == "one-shot" and not is_nil:
-            relevance = partial(_relevance, contest.said[:, item], epoch.leader, rivals, needs)
+            relevance = partial(relevance_by, contest.said[:, item], epoch.leader, rivals, needs)
             rounds.append(_one_shot(contest, epoch, item, says, known.z.get(item, {}), u, relevance))
             continue
         drawn = _exact(contest, epoch, item, says, is_nil)
@@ -324,6 +345,13 @@ def _one_shot(
 def _relevance(said: Ints, leader: int, rivals: Ints, needs: Floats, label: int) -> float:
     """Step 2: what the ``rivals`` need whose difference to the leader the label enters; ``said`` (N,) at one item."""
     return float(needs[(said[rivals] == label) != (said[leader] == label)].sum())
+
+
+def _relevance_to_pairs(said: Ints, leader: int, rivals: Ints, needs: Floats, label: int) -> float:
+    """Step 20: the needs of those who say the label, times the needs of those who do not; no matter who leads."""
+    millionths = np.rint(needs * 10**DECIMALS)
+    agrees = said[rivals] == label
+    return float(millionths[agrees].sum() * millionths[~agrees].sum() / 10.0 ** (2 * DECIMALS))
 
 
 def _exact(contest: Contest, epoch: EpochRecord, item: int, says: Ints, is_nil: bool) -> Round:

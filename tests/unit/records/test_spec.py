@@ -71,9 +71,14 @@ def test_a_baseline_makes_a_gate() -> None:
         ({"baseline": "a", "margin": 1.0}, "margin"),
         ({"baseline": "a", "eps": 0.1}, "eps"),
         ({"baseline": "a", "learner": "paper"}, "learner"),
+        ({"top": 0}, "top"),
+        ({"top": 2, "baseline": "a"}, "top"),
+        ({"tiers": True, "baseline": "a"}, "tiers"),
+        ({"tiers": True, "top": 2}, "tiers"),
+        ({"top": 2, "learner": "uniform"}, "top"),
     ],
 )
-def test_a_gate_that_cannot_be_is_refused(given: dict[str, Any], option: str) -> None:
+def test_an_aim_that_cannot_be_is_refused(given: dict[str, Any], option: str) -> None:
     with pytest.raises(OptionError) as refused:
         SelectionSpec(**given)
     assert refused.value.option == option
@@ -83,6 +88,14 @@ def test_a_gate_that_cannot_be_is_refused(given: dict[str, Any], option: str) ->
 def test_a_gate_needs_its_models_in_the_table(models: list[str], option: str) -> None:
     with pytest.raises(OptionError) as refused:
         SelectionSpec(baseline="a").models_of_gate(models)
+    assert refused.value.option == option
+
+
+@pytest.mark.parametrize(("given", "n_models", "option"), [({"top": 3}, 3, "top"), ({"tiers": True}, 1, "tiers")])
+def test_ranks_need_models_enough(given: dict[str, Any], n_models: int, option: str) -> None:
+    SelectionSpec(**given).check_has_models(n_models + 1)
+    with pytest.raises(OptionError) as refused:
+        SelectionSpec(**given).check_has_models(n_models)
     assert refused.value.option == option
 
 

@@ -50,6 +50,17 @@ def test_a_gate_is_made_on_the_page(served: Served, tmp_path: Path) -> None:
     assert (wrong.status_code, wrong.json()["field"]) == (422, "baseline")
 
 
+def test_tiers_and_the_best_are_made_on_the_page(served: Served, tmp_path: Path) -> None:
+    told = upload(served, write_table(tmp_path / "new.csv").read_bytes()).json()
+    body = {"upload": told["upload"], "id": "id", "show": ["text"], "protocol": "follow-up", "eps": 0.1}
+    served.client.get(f"/o/{served.owner}")
+    assert served.post("plan", served.owner, **body, top=3).json()["answers"][1] > 0
+    made = served.post("studies", served.owner, name="tiers", **body, tiers=True).json()
+    assert "of 28 pairs of models settled" in served.client.get(f"/studies/{made['study']}").text
+    wrong = served.post("plan", served.owner, **body, top=8)
+    assert (wrong.status_code, wrong.json()["field"]) == (422, "top")
+
+
 def test_a_log_says_which_columns_are_no_models(served: Served, tmp_path: Path) -> None:
     log = Path(__file__).parents[2] / "fixtures" / "logs" / "every_eval_ever.jsonl"
     (tmp_path / "log.jsonl").write_bytes(log.read_bytes())

@@ -45,6 +45,11 @@ class Evidence(ABC):
     def moments(self, leader: int) -> tuple[Floats, Floats]:
         """The sums of D against ``leader`` over all rounds, and of its square; each of shape (N,). For forecasts."""
 
+    def pair_moments(self) -> tuple[Floats, Floats]:
+        """The same for all pairs: of each row against each leader; both of shape (N, N)."""
+        total, squares = zip(*(self.moments(leader) for leader in range(self.score.size)), strict=True)
+        return np.stack(total, axis=1), np.stack(squares, axis=1)
+
     @abstractmethod
     def course(self, leader: int, c: float, n_rounds: Sequence[int]) -> Floats:
         """The log-wealth against ``leader`` after each epoch, which had so many rounds in all; (n_epochs, N)."""
@@ -191,6 +196,9 @@ class IndependentEvidence(DrawnEvidence):
 
     def moments(self, leader: int) -> tuple[Floats, Floats]:
         return self._wealth.moments(leader)
+
+    def pair_moments(self) -> tuple[Floats, Floats]:
+        return self._wealth.pair_moments()
 
 
 class PoolEvidence(DrawnEvidence):

@@ -35,14 +35,18 @@ class Law:
 
     def scores(self, outputs: Outputs, unknown: Bools, guess: Floats) -> Floats:
         """s of each output, 0 for those that are not ``unknown``."""
+        variance = guess * (1 - guess) + constants.LEAST_VARIANCE
+        scores: Floats = np.where(unknown, np.sqrt(self._relevance(outputs) * variance), 0.0)
+        return scores
+
+    def _relevance(self, outputs: Outputs) -> Floats:
+        """R of each output."""
         relevance = outputs.mass(self.rivals, self.needs)
         of_leader = outputs.code[self.leader] + outputs.first[:-1]
         # Added up from the others, not taken off the sum of all: with many rivals little would be left but rounding.
         relevance[of_leader] = 0.0
         relevance[of_leader] = outputs.per_example(relevance)
-        variance = guess * (1 - guess) + constants.LEAST_VARIANCE
-        scores: Floats = np.where(unknown, np.sqrt(relevance * variance), 0.0)
-        return scores
+        return relevance
 
     def of(self, outputs: Outputs, unknown: Bools, guess: Floats) -> tuple[Floats, Floats]:
         """The probability of each output, given that its example is asked about; and that of each example."""
@@ -56,6 +60,20 @@ class Law:
         if self.sure_from > 0:
             example = (total / self.sure_from).clip(constants.LEAST_ASKED, 1.0)
         return label, np.where(n_unknown > 0, example, 0.0)
+
+
+class PairsLaw(Law):
+    """The law where pairs of all ``rivals`` are to be told apart, and not each from the leader.
+
+    R(a) is the sum over the pairs of which one says a and the other does not, of the product of what the two need.
+    """
+
+    def _relevance(self, outputs: Outputs) -> Floats:
+        # Needs have so many decimals: as whole numbers they are added and subtracted without rounding.
+        mass = outputs.mass(self.rivals, np.rint(self.needs * 10**constants.DECIMALS))
+        of_others = outputs.per_example(mass)[outputs.example] - mass
+        relevance: Floats = mass * of_others / 10.0 ** (2 * constants.DECIMALS)
+        return relevance
 
 
 @njit(cache=True, nogil=True)

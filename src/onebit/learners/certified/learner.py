@@ -26,6 +26,7 @@ from onebit.learners.certified.evidence import DrawnEvidence, IndependentEvidenc
 from onebit.learners.certified.guesses import Experience, Guess
 from onebit.learners.certified.judges import Judge
 from onebit.learners.certified.outputs import Floats, Ints, Predictions, contested, several_labels
+from onebit.learners.certified.pairs import pairs_standing
 from onebit.learners.certified.planning import (
     Plan,
     Scores,
@@ -33,7 +34,6 @@ from onebit.learners.certified.planning import (
     law_of_nobody,
     needed_rounds,
     rounds_for,
-    row_of_leader,
 )
 from onebit.learners.certified.pool_verdicts import PoolVerdicts
 from onebit.learners.certified.run import CertifiedRun
@@ -59,8 +59,9 @@ class CertifiedLearner(CertifiedRun):
 
     A ``judge`` scores what the models of a table say, (N, n) from 0 to 1, NaN where it does not: a feature of the
     guesses, which touches no promise. With a ``baseline``, the number of a hypothesis, all others are held against it
-    instead (a gate), and ``eps`` is the margin. The seed is drawn from the operating system; a given one is for replay
-    and simulation. See ``docs/certificate.md``.
+    instead (a gate), and ``eps`` is the margin. With ``top``, so many best models are named, and with ``tiers`` all
+    pairs are compared. The seed is drawn from the operating system; a given one is for replay and simulation. See
+    ``docs/certificate.md``.
     """
 
     def __init__(
@@ -79,6 +80,8 @@ class CertifiedLearner(CertifiedRun):
         exhaustive: bool = False,
         judge: NDArray[np.floating] | None = None,
         baseline: int | None = None,
+        top: int | None = None,
+        tiers: bool = False,
     ) -> None:
         self._check(protocol, passive, f_no, f_yes, exhaustive)
         setting = Setting(
@@ -93,15 +96,15 @@ class CertifiedLearner(CertifiedRun):
             f_yes=f_yes,
             exhaustive=exhaustive,
             baseline=baseline,
+            top=top,
+            tiers=tiers,
         )
         super().__init__(hypotheses, items, setting)
         self._transfer = 1 - f_no - f_yes
         self._exhaustive_labels = hypotheses.n_labels if exhaustive else None
         self._verdicts: PoolVerdicts | None = None
         if self._pool_said is not None:
-            self._verdicts = PoolVerdicts(
-                self._pool_said, f_no=f_no, f_yes=f_yes, delta=delta, is_gate=baseline is not None
-            )
+            self._verdicts = PoolVerdicts(self._pool_said, setting)
         #: Errors of raters that favour one model on a pool do not go away by asking more.
         self._has_slack = self._verdicts is not None and self._verdicts.may_mislead
         self._evidence: DrawnEvidence
@@ -148,6 +151,9 @@ class CertifiedLearner(CertifiedRun):
         delta = failure_of_wealth(self._setting.delta, self._has_slack)
         if self._setting.baseline is not None:
             return self._gate(self._evidence, self._setting.baseline, delta, self._transfer)
+        placed = pairs_standing(self._setting, self._evidence, self._pool_said, self._first.size, delta, self._transfer)
+        if placed is not None:
+            return placed
         return Standing(self._evidence, eps=self._setting.eps, delta=delta, transfer=self._transfer)
 
     def _size(self, standing: Standing) -> int:
@@ -167,7 +173,7 @@ class CertifiedLearner(CertifiedRun):
         if given is None:
             n_rounds, plan = self._size(standing), self._plan(standing)
         else:
-            n_rounds, plan = given.n_rounds, Plan.of_record(given, names, row_of_leader(standing))
+            n_rounds, plan = given.n_rounds, Plan.of_record(given, names, standing)
         uniform = self._uniforms.uniforms(self._n_rounds, n_rounds)
         drawn = self._evidence.draw(survivors, uniform[:, 0])
         if drawn.items.size == 0:

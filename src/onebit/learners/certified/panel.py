@@ -23,6 +23,7 @@ from onebit.learners.certified import constants
 from onebit.learners.certified.asking import Asking
 from onebit.learners.certified.judges import Judge
 from onebit.learners.certified.outputs import Ints, Predictions
+from onebit.learners.certified.pairs import pairs_standing
 from onebit.learners.certified.panel_evidence import PanelEvidence
 from onebit.learners.certified.planning import needed_rounds, rounds_for
 from onebit.learners.certified.protocols import Given
@@ -89,7 +90,8 @@ class PanelLearner(CertifiedRun):
     raters may err, and nothing is assumed about how many outputs of an item are right. On a pool the items come in a
     random order, each once; a stream is taken as it comes. docs/certificate.md, step 15. ``judge`` (N, n) may hold the
     scores of what each model says on the items of a table, from 0 to 1, NaN where one is missing; it saves answers on a
-    pool if it is good, and touches no promise. With a ``baseline`` all other models are held against it (a gate).
+    pool if it is good, and touches no promise. With a ``baseline`` all other models are held against it (a gate); with
+    ``top``, so many best models are named; with ``tiers`` all pairs are compared.
 
     The seed is drawn from the operating system; a given one is for replay and simulation.
     """
@@ -105,10 +107,13 @@ class PanelLearner(CertifiedRun):
         seed: int | None = None,
         judge: NDArray[np.floating] | None = None,
         baseline: int | None = None,
+        top: int | None = None,
+        tiers: bool = False,
     ) -> None:
         population: Population = "pool" if isinstance(items, Pool) else "stream"
         seed = fresh_seed() if seed is None else seed
-        setting = Setting(eps, delta, "panel", population, budget=budget, seed=seed, baseline=baseline)
+        aim = {"baseline": baseline, "top": top, "tiers": tiers}
+        setting = Setting(eps, delta, "panel", population, budget=budget, seed=seed, **aim)  # type: ignore[arg-type]
         super().__init__(hypotheses, items, setting)
         self._hypotheses, self._source = hypotheses, items
         #: The item at each place of the order.
@@ -131,6 +136,9 @@ class PanelLearner(CertifiedRun):
     def _first_standing(self) -> Standing:
         if self._setting.baseline is not None:
             return self._gate(self._evidence, self._setting.baseline, self._setting.delta)
+        placed = pairs_standing(self._setting, self._evidence, self._pool_said, self._first.size, self._setting.delta)
+        if placed is not None:
+            return placed
         failure = even_failure_per_leader(self._first.size, self._setting.delta)
         return Standing(self._evidence, eps=self._setting.eps, delta=self._setting.delta, failure=failure)
 

@@ -15,8 +15,9 @@ import numpy as np
 from onebit.errors import InvalidInputError
 from onebit.learners.certified import constants
 from onebit.learners.certified.guesses import Guess
-from onebit.learners.certified.law import Law
+from onebit.learners.certified.law import Law, PairsLaw
 from onebit.learners.certified.outputs import Floats, Ints
+from onebit.learners.certified.pairs import PairsStanding
 from onebit.learners.certified.standing import Standing
 from onebit.records import EpochRecord
 
@@ -29,14 +30,15 @@ class Plan:
     law: Law
 
     @classmethod
-    def of_record(cls, record: EpochRecord, names: Ints, leader: int) -> Plan:
-        """The plan of a log; ``names`` (V,) are the survivors' numbers in it, and ``leader`` is one of these rows."""
+    def of_record(cls, record: EpochRecord, names: Ints, standing: Standing) -> Plan:
+        """The plan of a log; ``names`` (V,) are the survivors' numbers in it."""
         if not {name for name, _ in record.mixture} <= set(names.tolist()):
             raise InvalidInputError(f"epoch {record.number} asks for rivals that do not survive until then")
         row = {name: place for place, name in enumerate(names.tolist())}
         rivals = np.array([row[name] for name, _ in record.mixture], dtype=np.int64)
         needs = np.array([need for _, need in record.mixture], dtype=np.float64)
-        law = Law(leader, rivals, needs, record.gamma, record.sure_from)
+        kind = PairsLaw if isinstance(standing, PairsStanding) else Law
+        law = kind(row_of_leader(standing), rivals, needs, record.gamma, record.sure_from)
         return cls(Guess(np.array(record.trust), np.array(record.guess)), law)
 
 
@@ -66,6 +68,8 @@ def needed_rounds(standing: Standing, n_rounds: int, eps: float) -> Floats:
     With D of mean d and second moment V a round wins about (eps - d)^2 / 2V.
     """
     survivors = standing.survivors
+    if isinstance(standing, PairsStanding):
+        return standing.needed_rounds(n_rounds)
     if n_rounds == 0:
         everybody: Floats = (survivors != standing.leader).astype(np.float64)
         return everybody
@@ -97,12 +101,14 @@ def law_of_needs(standing: Standing, needed: Floats, sure_from: float, n_left: i
     ``needed`` (V,) is that of ``needed_rounds``. To pass over items saves answers and takes more examples: where these
     may run out first, every item is asked about.
     """
-    leader = row_of_leader(standing)
+    leader, kind = row_of_leader(standing), Law
     rivals = np.flatnonzero(standing.survivors != standing.leader)
+    if isinstance(standing, PairsStanding):
+        rivals, kind = np.arange(standing.survivors.size), PairsLaw
     most = float(needed[rivals].max())
     needs = np.maximum(needed[rivals] / most, constants.LEAST_NEED) if most > 0 else np.ones(rivals.size)
     is_scarce = n_left is not None and most > n_left
-    return Law(leader, rivals, needs.round(constants.DECIMALS), constants.GAMMA, 0.0 if is_scarce else sure_from)
+    return kind(leader, rivals, needs.round(constants.DECIMALS), constants.GAMMA, 0.0 if is_scarce else sure_from)
 
 
 def law_of_nobody(standing: Standing) -> Law:

@@ -7,21 +7,31 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from onebit.estimate.delta import failure_at_zero, failure_of_luck, failure_per_candidate, failure_per_leader
+from onebit.estimate.delta import (
+    failure_at_zero,
+    failure_of_luck,
+    failure_of_top,
+    failure_per_candidate,
+    failure_per_leader,
+    failure_per_pair,
+    ranks,
+)
 from onebit.estimate.rater_errors import slack
 from onebit.learners.certified.epoch import KnownAnswers
 from onebit.learners.certified.outputs import Floats, Ints, Predictions, agreement, contested
 from onebit.learners.certified.standing import Known
+from onebit.records import Setting
 
 
 class PoolVerdicts:
-    """What hypotheses say on a pool, ``said`` (N, n), judged by raters who err at most as often as the bounds say.
+    """What hypotheses say on a pool, ``said`` (N, n), judged by raters who err at most as often as the setting says.
 
-    docs/certificate.md, steps 9, 14 and, for a gate, 17.
+    docs/certificate.md, steps 9, 14 and, for other aims than the best model, 17 and 20.
     """
 
-    def __init__(self, said: Predictions, *, f_no: float, f_yes: float, delta: float, is_gate: bool = False) -> None:
-        self._said, self._f_no, self._f_yes, self._delta, self._is_gate = said, f_no, f_yes, delta, is_gate
+    def __init__(self, said: Predictions, setting: Setting) -> None:
+        self._said, self._setting = said, setting
+        self._f_no, self._f_yes = setting.f_no, setting.f_yes
         #: Of each leader so far.
         self._slacks: dict[int, Floats] = {}
 
@@ -61,9 +71,13 @@ class PoolVerdicts:
 
     def _failure_of_luck(self, leader: int) -> float:
         """What of delta luck may use up that favours this leader against one rival."""
-        of_luck = failure_of_luck(self._delta)
-        if self._is_gate:
-            return failure_at_zero(failure_per_candidate(self._said.shape[0] - 1, of_luck))
+        of_luck, n, setting = failure_of_luck(self._setting.delta), self._said.shape[0], self._setting
+        if setting.baseline is not None:
+            return failure_at_zero(failure_per_candidate(n - 1, of_luck))
+        if setting.tiers:
+            return failure_at_zero(failure_per_pair(n, of_luck))
+        if setting.top is not None:
+            return float(failure_of_top(ranks(self._agreement), n, setting.top, of_luck)[leader])
         return float(failure_per_leader(self._agreement, of_luck)[leader])
 
     @cached_property

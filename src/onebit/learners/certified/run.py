@@ -32,6 +32,7 @@ from onebit.records import (
     Comparison,
     EpochPlan,
     EpochRecord,
+    Placing,
     Question,
     RunStatus,
     Setting,
@@ -55,6 +56,7 @@ class CertifiedRun(Learner[CertifiedResult]):
                 f"baseline is {setting.baseline!r} of {hypotheses.n_hypotheses} models; it must be the number of one, "
                 "counted from 0, and there must be another to hold against it"
             )
+        _check_aim(setting, hypotheses.n_hypotheses)
         #: What is promised follows from it.
         self._setting = setting
         self.seed = setting.seed
@@ -151,11 +153,12 @@ class CertifiedRun(Learner[CertifiedResult]):
     def _result_of(self, standing: Standing, closings: tuple[Closing, ...], counts: dict[str, Any]) -> CertifiedResult:
         ahead, setting = standing.ahead_at_most(), self._setting
         n_items = None if self._pool_said is None else self._pool_said.shape[1]
-        names = np.flatnonzero(self._which == standing.leader).tolist()
+        rows = standing.chosen_rows().tolist()
+        names = [name for row in rows for name in np.flatnonzero(self._which == row).tolist()]
         if setting.baseline is not None:
             names = [setting.baseline]
         # Intervals and approach are about the best model.
-        is_bare = standing.is_suspended or setting.baseline is not None
+        is_bare = standing.is_suspended or setting.baseline is not None or setting.ranks
         return CertifiedResult(
             promise=promise.suspended(setting) if standing.is_suspended else promise.in_full(setting, n_items),
             chosen=names[0],
@@ -166,6 +169,7 @@ class CertifiedRun(Learner[CertifiedResult]):
             survivors=tuple(self._first[standing.survivors].tolist()),
             ahead_at_most=tuple(ahead.tolist()),
             gate=self._comparisons(standing),
+            placings=self._placings(standing),
             measure=None if is_bare else partial(self._measured, standing, float(ahead.max())),
             approach=None if is_bare else partial(self._approach, standing, closings),
             **counts,
@@ -190,6 +194,22 @@ class CertifiedRun(Learner[CertifiedResult]):
         told = {self._which[baseline]: Comparison(baseline, "not worse", 0.0, 0.0), **told}
         rows = enumerate(self._which.tolist())
         return tuple(replace(told[row], candidate=name) for name, row in rows if name != baseline)
+
+    def _placings(self, standing: Standing) -> tuple[Placing, ...]:
+        """Where each distinct model stands, by its number in the table."""
+
+        def names(rows: tuple[int, ...]) -> tuple[int, ...]:
+            return tuple(self._first[list(rows)].tolist())
+
+        return tuple(
+            replace(
+                each,
+                model=int(self._first[each.model]),
+                better_than=names(each.better_than),
+                tied_with=names(each.tied_with),
+            )
+            for each in standing.placings()
+        )
 
     def _gate(self, evidence: Evidence, baseline: int, delta: float, transfer: float = 1.0) -> GateStanding:
         """Where a gate stands before the first answer; ``delta`` is what the wealth may use up."""
@@ -244,6 +264,19 @@ class CertifiedRun(Learner[CertifiedResult]):
                 standing.certified_eps,
                 self._n_checks,
                 self._n_contradicted,
+                tuple(self._first[standing.chosen_rows()].tolist()) if self._setting.ranks else (),
             )
         )
         self._asking = None
+
+
+def _check_aim(setting: Setting, n_models: int) -> None:
+    """InvalidInputError unless there is one aim, and there are models enough for it."""
+    if setting.top is not None and not 1 <= setting.top < n_models:
+        raise InvalidInputError(
+            f"top is {setting.top!r} of {n_models} models; it must be at least 1, and one model at least must be left"
+        )
+    if setting.tiers and n_models < 2:
+        raise InvalidInputError("tiers are asked for, and there is one model; there must be two to compare")
+    if (setting.baseline is not None) + (setting.top is not None) + setting.tiers > 1:
+        raise InvalidInputError("a run has one aim: give a baseline, top, or tiers, and no two of them")

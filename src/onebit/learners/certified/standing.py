@@ -17,7 +17,7 @@ from onebit.estimate.shares import Intervals
 from onebit.learners.certified import constants
 from onebit.learners.certified.evidence import Evidence
 from onebit.learners.certified.outputs import Bools, Floats, Ints, agreement
-from onebit.records import Closing, Comparison
+from onebit.records import Closing, Comparison, Placing
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,6 +225,14 @@ class Standing:
     def told_eps(self) -> float:
         """The certified eps, told more finely than on the way."""
         return float(self.ahead_at_most().max())
+
+    def chosen_rows(self) -> Ints:
+        """The rows that are named as the best ones, the best first."""
+        return np.array([self.leader])
+
+    def placings(self) -> tuple[Placing, ...]:
+        """Where each row stands among all, where several best models or all pairs are looked for."""
+        return ()
 
     def comparisons(self) -> dict[int, Comparison]:
         """What a gate says of its candidates, by their rows."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from onebit.learners.certified.standing import Accuracies, Approach
 from onebit.learners.contract import BoundedResult
-from onebit.records import Comparison
+from onebit.records import Comparison, Placing
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +27,11 @@ class CertifiedResult(BoundedResult):
     Of a gate, ``chosen`` is the baseline, ``survivors`` are the baseline and the candidates that are not decided,
     ``ahead_at_most`` holds for each of them, best or not, and no candidate is behind the baseline by more than
     ``achieved_eps``. ``gate`` has what is shown of each candidate.
+
+    Where several best models are looked for (top), ``names`` are all of these, the best first: no other model is ahead
+    of any of them by more than ``achieved_eps``, and ``survivors`` are neither shown to be among the best nor shown not
+    to be. Where all pairs are compared (tiers), ``survivors`` are models with a pair that is not settled. In both,
+    ``placings`` has what is shown of each model.
     """
 
     eps: float
@@ -42,3 +47,4 @@ class CertifiedResult(BoundedResult):
     measure: Callable[[], Accuracies] | None = None
     approach: Callable[[], Approach] | None = None
     gate: tuple[Comparison, ...] = ()
+    placings: tuple[Placing, ...] = ()

@@ -6,23 +6,32 @@ import math
 from collections import deque
 from collections.abc import Sequence
 
-from onebit.estimate.accuracy import AccuracyInterval, accuracy_interval
-from onebit.estimate.delta import failure_per_audit
-from onebit.learners.training.constants import AUDIT_GROWTH, MOST_AUDITS
+import numpy as np
+
+from onebit.errors import InvalidInputError, check_count
+from onebit.estimate.accuracy import AccuracyInterval, accuracy_interval, exact_interval, with_errors
+from onebit.estimate.delta import failure_of_whole_audit, failure_per_audit
+from onebit.learners.training.constants import AUDIT_GROWTH, AUDIT_SHARE, MOST_ASIDE, MOST_AUDITS
+from onebit.learners.training.earlier import EarlierAnswer
+from onebit.learners.training.model import Ints
 from onebit.records import Answer
 
 
 class Audits:
     """The items set aside, and the interval of the audit that is under way or was the last.
 
-    Without a target there is one audit, at the end. With one there may be ``MOST_AUDITS``; the intervals of all hold
-    at once with probability at least 1 - delta, so it does no harm to stop at the first that shows the target.
+    Without a target there is one audit, at the end, whose size is known from the start: once all its answers are there,
+    the interval is the exact one for that number. With a target there may be ``MOST_AUDITS``; the intervals of all, at
+    every moment, hold at once with probability at least 1 - delta, so it does no harm to stop at the first that shows
+    the target. Raters err at most with the rates ``f_no`` and ``f_yes``.
     """
 
-    def __init__(self, aside: Sequence[int], delta: float, target: float | None) -> None:
-        self.target = target
+    def __init__(
+        self, aside: Sequence[int], delta: float, target: float | None, f_no: float = 0.0, f_yes: float = 0.0
+    ) -> None:
+        self.target, self._f_no, self._f_yes = target, f_no, f_yes
         n_audits = 1 if target is None else MOST_AUDITS
-        self._delta = failure_per_audit(n_audits, delta)
+        self._delta, self._n_aside = delta, len(aside)
         self._per_audit = math.ceil(len(aside) / n_audits)
         self.aside: deque[int] = deque(aside)
         self._n_left = n_audits
@@ -31,7 +40,12 @@ class Audits:
 
     @property
     def interval(self) -> AccuracyInterval:
-        return accuracy_interval(self._n_yes, self._n_answers, self._delta, self._n_cant_tell)
+        return audited_interval(
+            (self._n_yes, self._n_cant_tell, self._n_answers),
+            None if self.target is not None else self._n_aside,
+            self._delta,
+            (self._f_no, self._f_yes),
+        )
 
     @property
     def reached(self) -> bool:
@@ -71,3 +85,55 @@ class Audits:
         self._n_answers += 1
         self._n_yes += answer is Answer.YES
         self._n_cant_tell += answer is Answer.CANT_TELL
+
+
+def audited_interval(
+    answers: tuple[int, int, int], n_fixed: int | None, delta: float, error_rates: tuple[float, float] = (0.0, 0.0)
+) -> AccuracyInterval:
+    """The interval from an audit: of ``answers`` so many are yes, so many can't tell, and so many came in all.
+
+    ``n_fixed``: that many were to come, and no other audit is; None where there may be several.
+    """
+    n_yes, n_cant_tell, n_answers = answers
+    if n_fixed is None:
+        found = accuracy_interval(n_yes, n_answers, failure_per_audit(MOST_AUDITS, delta), n_cant_tell)
+    elif n_answers == n_fixed:
+        found = exact_interval(n_yes, n_answers, failure_of_whole_audit(delta), n_cant_tell)
+    else:
+        found = accuracy_interval(n_yes, n_answers, delta - failure_of_whole_audit(delta), n_cant_tell)
+    return with_errors(found, *error_rates)
+
+
+def set_aside(
+    shuffled: Ints, earlier: Sequence[EarlierAnswer], audit: int | None, budget: int, target: float | None
+) -> tuple[Ints, int]:
+    """The items in random order, those to be audited first, and how many these are.
+
+    Without earlier answers they are drawn from all items. What was audited earlier is audited again, and nothing else:
+    what was chosen to train on, and what was not, is no random sample.
+    """
+    audited, asked = ({each.item for each in earlier if each.audited is of} for of in (True, False))
+    if audited & asked:
+        raise InvalidInputError(f"item {min(audited & asked)} has earlier answers to audit and to train on; say which")
+    if not asked and not audited:
+        return shuffled, items_aside(audit, shuffled.size, budget, target)
+    if not audited:
+        # Rows that somebody answered for reasons of their own: whoever did so knows whether the others are a sample.
+        free = ~np.isin(shuffled, sorted(asked))
+        return np.concatenate([shuffled[free], shuffled[~free]]), items_aside(audit, int(free.sum()), budget, target)
+    is_audited = np.isin(shuffled, sorted(audited))
+    return np.concatenate([shuffled[is_audited], shuffled[~is_audited]]), len(audited)
+
+
+def items_aside(audit: int | None, n_items: int, budget: int, target: float | None) -> int:
+    """How many items, each good for one question, are set aside."""
+    if audit is None:
+        return min(math.ceil(AUDIT_SHARE * budget), int(MOST_ASIDE * n_items), budget - 1)
+    check_count("audit", audit, least=0)
+    if audit >= min(n_items, budget):
+        raise InvalidInputError(
+            f"audit is {audit} for {n_items} items and a budget of {budget}; some of each must be left to train on"
+        )
+    if audit == 0 and target is not None:
+        raise InvalidInputError(f"audit is 0 and target {target}; without an audit nothing shows that it is reached")
+    return audit

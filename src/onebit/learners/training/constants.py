@@ -53,6 +53,11 @@ OWN_SHARE = 0.1
 N_NEIGHBOURS, MOST_LISTED = 64, 20_000
 #: A neighbour has the same label with this probability, as long as few pairs are known; this counts as so many pairs.
 FIRST_SAME, PAIRS_BEFORE = 0.7, 4.0
+#: Labels that were denied have together at most this probability, whatever their shares. Origin: a round number.
+MOST_DENIED = 0.99
+#: Each label counts as met so many times before the first answer, and its share is learned in so many steps from so
+#: many items at most. Origin: round numbers; one item for each label is the usual prior.
+ITEMS_BEFORE, SHARE_STEPS, MOST_SHARED = 1.0, 5, 2000
 #: That probability is never taken to be below or above these.
 #: Origin: a round number, so that what is known of one neighbour never rules out a label.
 LEAST_SAME, MOST_SAME = 0.02, 0.97
@@ -64,8 +69,13 @@ FIRST_SEARCH, SEARCH_HALVED_AT = 0.8, 40.0
 #: What breaks ties between labels of which nothing is known, on the scale of logarithms.
 #: Origin: a round number; far below any difference that means something.
 TIES = 1e-3
+#: What breaks ties between labels that a model holds equally likely. Origin: far below any difference of beliefs.
+UNEQUAL = 1e-9
 #: What beta, the weight of names, may be; equally likely before the first answer.
 STRENGTHS = (0.0, 2.0, 4.0, 8.0, 12.0, 16.0)
+#: What alpha, the weight of the networks beside names, may be, and the logarithm by which 1 is less likely than 0
+#: before the first answer.
+HEEDED, UNTAUGHT = (0.0, 0.25, 0.5, 1.0), 5.0
 #: Items at most from which beta is learned. Origin: a round number, for time.
 MOST_WEIGHED = 500
 #: Dimensions to which sparse features and texts are brought.
@@ -92,20 +102,22 @@ LEAST_YES = 0.5
 #: Examples that are passed through the networks at once. Origin: a round number, for time and memory.
 CHUNK = 512
 
-# -- a mixture of scikit-learn estimators (estimator.py)
+# -- a scikit-learn estimator and its guide (estimator.py, guide.py)
 
-#: Estimators of the mixture.
-N_FITTED = 3
-#: Largest importance weight of a yes: a rare guess that came true should not outvote everything else.
-MOST_WEIGHT = 10.0
-#: A no is taught as soft labels, so many of the likeliest that are left.
-SOFT_LABELS = 3
-#: gamma falls as sqrt(DISCOVERY * K / answers): at first it is 1, so that every label is met.
-DISCOVERY = 4.0
-#: Gap at which the mixture is good enough.
-MIXTURE_GAP = 1e-3
 #: The model is fitted anew when the answers have grown by this factor, and by so many at least: fitted after every few
 #: answers it learned less well.
 REFIT_GROWTH, LEAST_NEW = 1.1, 10
-#: Rows on which it is tried whether the estimator heeds weights. Origin: a round number, for time.
+#: One-shot: an item that is not known is taught with its likeliest label if the guide gives it this probability.
+LIKELY = 0.7
+#: Where a fit fails, each label is given in so many rows at least. Origin: more than any default of scikit-learn wants.
+LEAST_ROWS = 10
+#: Rows on which the estimator is tried before the first question. Origin: a round number, for time.
 N_PROBED = 20
+#: Where the guide has no features, gamma falls as sqrt(DISCOVERY * K / answers): at first it is 1.
+DISCOVERY = 4.0
+#: A column that is no number has a feature for each of its values, if these are so many at most, and is a text if not.
+#: Origin: a round number.
+MOST_VALUES = 50
+#: The least share that the estimator, or its guide, has in what is asked. Origin: a round number, so that one that has
+#: become good is found out.
+LEAST_TRUST = 0.02

@@ -1,9 +1,7 @@
-"""Any scikit-learn classifier as the model: a mixture found by the paper's potential, the classifier as its oracle.
+"""Any scikit-learn classifier as the model: fitted to the labels that are known, whatever kind of rows it takes.
 
-Paper: the potential E[-log W_gamma(x, y)] over the confirmed samples, minimised by fully corrective Frank-Wolfe: each
-new member is fitted to the samples that the mixture covers least, weight 1 / W_gamma, then the masses of all members
-are solved for. Members are fitted to resampled answers, or all would be right wherever they were taught. The classifier
-is an inexact oracle, so nothing here is a certificate.
+Where a guide (``guide.py``) tells what noes leave, rows of which one label is by far the likeliest are fitted with that
+label too. Not in the paper.
 """
 
 from __future__ import annotations
@@ -12,137 +10,99 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils.validation import has_fit_parameter
 
 from onebit.errors import InvalidInputError, OnebitError
-from onebit.explore.corrective import minimise_over_mixtures
-from onebit.hypotheses.base import Examples
-from onebit.learners.training.constants import (
-    DISCOVERY,
-    LEAST_NEW,
-    MIXTURE_GAP,
-    MOST_WEIGHT,
-    N_FITTED,
-    N_PROBED,
-    REFIT_GROWTH,
-    SOFT_LABELS,
-)
-from onebit.learners.training.model import Floats, Ints, Known
+from onebit.hypotheses.base import Examples, n_examples
+from onebit.learners.training.constants import DISCOVERY, LEAST_NEW, LEAST_ROWS, LIKELY, N_PROBED, REFIT_GROWTH
+from onebit.learners.training.model import Floats, Ints, Known, take
 
 
-class EstimatorMixture:
-    """Clones of ``estimator``, fitted to yes rows with importance weights and to no rows as soft labels.
+class EstimatorModel:
+    """A clone of ``estimator``, fitted anew when the answers have grown by a tenth, and at the end.
 
-    An estimator without ``predict_proba`` counts its prediction as certain. Labels that it has not met have
-    probability 0, and are met through gamma. One whose fit takes no ``sample_weight``, or takes it and does not heed
-    it, is fitted to rows that are drawn in proportion to their weights instead.
+    What it gives a label is its ``predict_proba``, or 1 for what it predicts. Some classifiers need several rows of
+    each label (neighbours, cross-validation); where a fit fails, rows of rare labels are given several times. Until
+    two labels are known it gives every label its share of those known. If it ``explores``, since its guide knows no
+    more than it does, a share of the one-shot questions that falls as sqrt(K / answers) is about any label.
     """
 
-    def __init__(self, estimator: Any, n_labels: int) -> None:
+    weights = np.ones(1)
+
+    def __init__(self, estimator: Any, n_labels: int, explores: bool = False) -> None:
         if not hasattr(estimator, "fit") or not hasattr(estimator, "predict"):
             raise InvalidInputError(f"{estimator!r} has no fit and predict; give a scikit-learn classifier")
-        # A pipeline hands the weights to its last step.
-        steps = getattr(estimator, "steps", None)
-        self._weight_name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
-        takes_weights = has_fit_parameter(steps[-1][1] if steps else estimator, "sample_weight")
-        #: Whether weights change what is learned; None until there are rows to try it on.
-        self._heeds_weights: bool | None = None if takes_weights else False
-        self._estimator, self._n_labels = estimator, n_labels
-        self._members: list[Any] = []
-        self._masses = np.ones(1)
-        self._n_fitted = self._n_answers = 0
-
-    @property
-    def weights(self) -> Floats:
-        return self._masses
+        self._estimator, self._n_labels, self._explores, self._n_answers = estimator, n_labels, explores, 0
+        self._fitted: Any = None
+        #: The labels that it was fitted to, which it knows by their numbers here.
+        self._met: Ints = np.empty(0, dtype=np.int64)
+        self._counts: Floats = np.zeros(n_labels)
+        self._n_fitted = -1
 
     @property
     def gamma(self) -> float:
-        return float(min(1.0, np.sqrt(DISCOVERY * self._n_labels / max(self._n_answers, 1))))
+        return float(min(1.0, np.sqrt(DISCOVERY * self._n_labels / max(self._n_answers, 1)))) if self._explores else 0.0
 
     def beliefs(self, x: Examples) -> Floats:
-        if not self._members:
-            return np.full((1, x.shape[0], self._n_labels), 1 / self._n_labels)
-        return np.stack([self._belief(member, x) for member in self._members])
+        belief = np.zeros((1, n_examples(x), self._n_labels))
+        if self._fitted is None:
+            belief[:] = (self._counts + 1) / (self._counts + 1).sum()
+        else:
+            belief[0][:, self._met] = self._said(self._fitted, x)
+        return belief
 
     def learn(self, known: Known, rng: np.random.Generator) -> None:
         self._n_answers = known.n_answers
-        # One label is left after a yes, or after a no to every other.
-        confirmed = known.possible.sum(axis=1) == 1
-        labels = known.possible[confirmed].argmax(axis=1)
-        wanted = max(REFIT_GROWTH * self._n_fitted, self._n_fitted + LEAST_NEW)
-        if known.n_answers < wanted or np.unique(labels).size < 2:
-            return
-        rows, label, weight = self._lessons(known, confirmed)
-        importance = np.clip(known.confirmed_weight[confirmed], 1.0, MOST_WEIGHT)
-        importance = importance / importance.sum()
-        emphasis, right = np.ones(len(known.possible)), np.empty((0, labels.size))
-        members: list[Any] = []
-        for _ in range(N_FITTED):
-            resampled = rng.poisson(1.0, len(emphasis)) * emphasis
-            member = self._fitted(known.x[rows], label, weight * resampled[rows], rng)
-            if member is None:
-                continue
-            members.append(member)
-            guessed = self._belief(member, known.x[np.flatnonzero(confirmed)]).argmax(axis=1)
-            right = np.vstack([right, (1 - self.gamma) * (guessed == labels) + self.gamma / self._n_labels])
-            masses = minimise_over_mixtures(right, importance, np.full(len(members), 1 / len(members)), MIXTURE_GAP)
-            uncovered = 1 / (masses @ right)
-            emphasis = np.ones(len(known.possible))
-            emphasis[confirmed] = uncovered / uncovered.mean()
-        if members:
-            self._members, self._masses, self._n_fitted = members, masses / masses.sum(), known.n_answers
+        due = max(REFIT_GROWTH * self._n_fitted, self._n_fitted + LEAST_NEW)
+        if known.n_answers > (self._n_fitted if known.is_final else due):
+            self._fit(known)
 
-    def _lessons(self, known: Known, confirmed: np.ndarray) -> tuple[Ints, Ints, Floats]:
-        """Rows, labels and weights to fit: a yes row with its importance, a no row as its likeliest labels left."""
-        yes = np.flatnonzero(confirmed)
-        weight = np.clip(known.confirmed_weight[yes], 1.0, MOST_WEIGHT)
-        no = np.flatnonzero(~confirmed)
-        if not self._members or no.size == 0:
-            return yes, known.possible[yes].argmax(axis=1), weight
-        left = np.einsum("m,mnk->nk", self._masses, self.beliefs(known.x[no])) * known.possible[no]
-        left /= np.maximum(left.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)
-        likeliest = np.argsort(-left, axis=1)[:, :SOFT_LABELS]
-        soft = np.take_along_axis(left, likeliest, axis=1)
-        rows = np.concatenate([yes, np.repeat(no, likeliest.shape[1])])
-        label = np.concatenate([known.possible[yes].argmax(axis=1), likeliest.ravel()])
-        return rows, label, np.concatenate([weight, soft.ravel()])
+    def try_on(self, x: Examples) -> None:
+        """Fit a few rows of ``x`` with made-up labels, so that what it does not take is refused before any answer."""
+        rows = np.unique(np.concatenate([np.arange(min(N_PROBED, n_examples(x))), _with_gaps(x)[:N_PROBED]]))
+        self._fit_to(take(x, rows), np.arange(rows.size) % 2, "before the first question")
 
-    def _fitted(self, x: Examples, label: Ints, weight: Floats, rng: np.random.Generator) -> Any | None:
-        """A fitted clone; None where the resampling left fewer than two labels."""
-        used = np.flatnonzero(weight > 0)
-        if np.unique(label[used]).size < 2:
-            return None
-        try:
-            if self._heeds_weights is None:
-                self._heeds_weights = self._weights_matter(x[used[:N_PROBED]])
-            if self._heeds_weights:
-                relative = weight[used] / weight[used].mean()
-                return clone(self._estimator).fit(x[used], label[used], **{self._weight_name: relative})
-            drawn = rng.choice(used, used.size, p=weight[used] / weight[used].sum())
-            return clone(self._estimator).fit(x[drawn], label[drawn]) if np.unique(label[drawn]).size > 1 else None
-        except Exception as error:
-            raise OnebitError(
-                f"{self._estimator!r} failed to fit {used.size} rows: {error}. The answers so far are kept; give "
-                "another estimator, or None for the built-in model"
-            ) from error
+    def _fit(self, known: Known) -> None:
+        known_row = known.possible.sum(axis=1) == 1
+        label = np.where(known_row, known.possible.argmax(axis=1), -1)
+        self._counts = np.bincount(label[known_row], minlength=self._n_labels).astype(np.float64)
+        if known.left is not None and (self._counts > 0).sum() > 1:
+            left = known.left()
+            likely = ~known_row & (left.max(axis=1) >= LIKELY) & (self._counts > 0)[left.argmax(axis=1)]
+            label = np.where(likely, left.argmax(axis=1), label)
+        rows = np.flatnonzero(label >= 0)
+        met, numbers = np.unique(label[rows], return_inverse=True)
+        if met.size > 1:
+            self._fitted = self._fit_to(take(known.x, rows), numbers, "The answers so far are kept")
+            self._met, self._n_fitted = met, known.n_answers
 
-    def _weights_matter(self, x: Examples) -> bool:
-        """Every row with each of two labels, nearly all the weight on one or the other: does it learn which?"""
-        n = x.shape[0]
-        twice, label = np.tile(np.arange(n), 2), np.repeat([0, 1], n)
-        learned = [
-            clone(self._estimator)
-            .fit(x[twice], label, **{self._weight_name: np.where(label == favoured, 1.0, 1e-3)})
-            .predict(x)
-            for favoured in (0, 1)
-        ]
-        return not np.array_equal(*learned)
+    def _fit_to(self, x: Examples, label: Ints, when: str) -> Any:
+        """A fitted clone; tried again with rare labels repeated."""
+        counts = np.bincount(label)
+        times = np.ceil(LEAST_ROWS / counts).astype(np.int64)[label]
+        repeated = np.repeat(np.arange(label.size), times)
+        for rows in (np.arange(label.size), repeated):
+            try:
+                fitted = clone(self._estimator).fit(take(x, rows), label[rows])
+                # Some fit what they cannot predict from.
+                self._said(fitted, take(x, rows[:1]))
+                return fitted
+            except Exception as error:
+                failure = error
+        raise OnebitError(
+            f"{self._estimator!r} failed to fit {label.size} rows: {failure}. {when.capitalize()}; give another "
+            "estimator, or None for the built-in model"
+        ) from failure
 
-    def _belief(self, member: Any, x: Examples) -> Floats:
-        belief = np.zeros((x.shape[0], self._n_labels))
-        if hasattr(member, "predict_proba"):
-            belief[:, member.classes_] = member.predict_proba(x)
-        else:
-            belief[np.arange(x.shape[0]), np.asarray(member.predict(x)).astype(np.int64)] = 1.0
-        return belief
+    def _said(self, fitted: Any, x: Examples) -> Floats:
+        """What a fitted clone says of rows: a probability for each label that it has met; shape (n, m)."""
+        if hasattr(fitted, "predict_proba"):
+            return np.asarray(fitted.predict_proba(x), dtype=np.float64)
+        said = np.asarray(fitted.predict(x)).astype(np.int64)
+        return np.eye(int(np.max(fitted.classes_)) + 1)[said]
+
+
+def _with_gaps(x: Examples) -> Ints:
+    """The rows of numbers that have a NaN."""
+    if not isinstance(x, np.ndarray) or x.dtype.kind != "f":
+        return np.empty(0, dtype=np.int64)
+    return np.flatnonzero(np.isnan(x.reshape(len(x), -1)).any(axis=1))

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from onebit.hypotheses.base import Examples
-from onebit.learners.training.model import Bools, Floats, Ints, Known
+from onebit.learners.training.constants import ITEMS_BEFORE, MOST_SHARED, SHARE_STEPS
+from onebit.learners.training.earlier import EarlierAnswer
+from onebit.learners.training.model import Bools, Floats, Ints, Known, take
 from onebit.records import Answer, Question
+
+#: The number of a question from before the run.
+EARLIER = -1
 
 
 @dataclass(frozen=True)
 class VerifiedLabel:
-    """A label that a rater confirmed, and the question whose answer was yes."""
+    """A label that a rater confirmed, and the question whose answer was yes; ``EARLIER`` if it was before the run."""
 
     item: int
     label: int
@@ -39,6 +45,7 @@ class Knowledge:
         self.asked: Bools = np.zeros(trains_on.size, dtype=np.bool_)
         self.n_answers = 0
         self.verified: list[VerifiedLabel] = []
+        self._shares: tuple[int, Floats] | None = None
         self._dropped: Bools = np.zeros(trains_on.size, dtype=np.bool_)
         self._confirmed: Bools = np.zeros(trains_on.size, dtype=np.bool_)
         self._confirmed_weight: Floats = np.zeros(trains_on.size)
@@ -63,10 +70,40 @@ class Knowledge:
             self._confirmed_weight[item] = 1 / question.propensity
             self.verified.append(VerifiedLabel(item, label, question.id))
 
+    def recall(self, earlier: Sequence[EarlierAnswer]) -> None:
+        """Take in answers from before the run, of which none was given twice."""
+        for each in earlier:
+            if each.answer is Answer.NO:
+                self.possible[each.item, each.label] = False
+            elif each.answer is Answer.CANT_TELL:
+                self.unsure[each.item, each.label] = True
+            self.take_in(Question(EARLIER, each.item, each.label, 1.0, 0), each.answer)
+
     @property
     def n_known(self) -> int:
         """The number of items with one label left."""
         return int((self.possible.sum(axis=1) == 1).sum())
+
+    def label_shares(self) -> Floats:
+        """How frequent each label is among the items asked about, by what is known of them; shape (K,).
+
+        The maximum of the likelihood, with ``ITEMS_BEFORE`` items of each label added: an item counts for its label,
+        and one with several left counts for each in proportion to its share (expectation maximisation).
+        """
+        if self._shares is None or self._shares[0] != self.n_answers:
+            items = self.taught()
+            left = self.possible[items]
+            known = left.sum(axis=1) == 1
+            counts = np.bincount(left[known].argmax(axis=1), minlength=left.shape[1]) + ITEMS_BEFORE
+            unknown = np.flatnonzero(~known)
+            some = unknown[:: 1 + unknown.size // MOST_SHARED]
+            open_ones, each = left[some].astype(np.float32), unknown.size / max(some.size, 1)
+            shares: Floats = counts / counts.sum()
+            for _ in range(SHARE_STEPS):
+                expected = shares * (open_ones.T @ (1 / np.maximum(open_ones @ shares, np.finfo(np.float32).tiny)))
+                shares = (counts + each * expected) / (counts.sum() + each * expected.sum())
+            self._shares = self.n_answers, shares
+        return self._shares[1]
 
     def askable(self, items: Ints | int) -> Bools:
         """Which labels of ``items`` may be asked about: neither denied, nor asked before; shape (..., K)."""
@@ -85,8 +122,11 @@ class Knowledge:
         unknown: Bools = self.trains_on & ~self._dropped & worth & (self.possible & ~self.unsure).any(axis=1)
         return unknown
 
-    def lessons(self, x: Examples, n_answers: int) -> Known | None:
-        """All that a model can learn from; None if there is nothing."""
+    def taught(self) -> Ints:
+        """The items that a model can learn from."""
         # Where every label is possible nothing but can't tell was said.
-        rows = np.flatnonzero(self.asked & ~self._dropped & ~self.possible.all(axis=1))
-        return Known(x[rows], self.possible[rows], self._confirmed_weight[rows], n_answers) if rows.size else None
+        return np.flatnonzero(self.asked & ~self._dropped & ~self.possible.all(axis=1))
+
+    def lessons(self, x: Examples, items: Ints, n_answers: int) -> Known:
+        """All that a model can learn from ``items``."""
+        return Known(take(x, items), self.possible[items], self._confirmed_weight[items], n_answers)

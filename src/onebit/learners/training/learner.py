@@ -13,65 +13,30 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.errors import InvalidInputError, UnknownQuestionError, check_count, check_fraction
-from onebit.estimate.accuracy import AccuracyInterval
+from onebit.errors import InvalidInputError, UnknownQuestionError, check_count, check_fraction, check_range
 from onebit.hypotheses.base import Examples, check_n_labels, n_examples
-from onebit.learners.contract import Learner, Result
+from onebit.learners.contract import Learner
 from onebit.learners.ledger import Ledger
-from onebit.learners.training.audit import Audits
+from onebit.learners.training.audit import Audits, set_aside
 from onebit.learners.training.constants import AUDIT_QUESTIONS, EPOCH_SHARE, LAST_SHARE, MIN_QUESTIONS, RECENT
+from onebit.learners.training.earlier import EarlierAnswer
 from onebit.learners.training.epoch import TrainingEpoch, best_possible
-from onebit.learners.training.knowledge import Knowledge, VerifiedLabel
-from onebit.learners.training.model import Bools, Model
+from onebit.learners.training.guide import Guide
+from onebit.learners.training.knowledge import Knowledge
+from onebit.learners.training.model import Bools, Ints, Model, mean_belief, take
 from onebit.learners.training.names import Names
 from onebit.learners.training.neighbours import Neighbours
-from onebit.learners.training.planning import FollowUpPlanner, OneShotPlanner, Planner, items_aside
+from onebit.learners.training.planning import FollowUpPlanner, OneShotPlanner, Planner
+from onebit.learners.training.result import PROMISE, TrainingResult
 from onebit.randomness import generator
 from onebit.records import DELTA, Answer, EpochPlan, EpochRecord, Question, RunStatus, Status, TrainingProtocol
-
-PROMISE = (
-    "none on the excess error; the accuracy interval, where there is one, holds for the model as it is, whenever one "
-    "looks, if the pool is a random sample of the population; can't tell counts against both of its ends"
-)
-
-
-def missing_label(n_without_label: int, n_asked_to_end: int) -> str | None:
-    """What is said where raters denied every label of an item; None where they never did."""
-    if n_without_label == 0:
-        return None
-    return (
-        f"none of the labels was right for {n_without_label:,} of {n_asked_to_end:,} items that were asked to the end; "
-        "a label may be missing"
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class TrainingResult(Result):
-    """What was learned so far; ``chosen`` is the model.
-
-    ``accuracy`` is the audit's interval for the model as it is now; None if it was trained since the last audit.
-    ``recent_accuracy`` is an estimate from the last answers about fresh items, without a promise; ``progress`` has it
-    for every epoch, with the number of answers. ``recent_yes_rate`` is how many of the last answers were yes. Of
-    ``n_asked_to_end`` items that were asked about until the last label, ``n_without_label`` have none of the labels.
-    ``n_refits`` is how often the model learned.
-    """
-
-    n_refits: int
-    n_answers: int
-    n_cant_tell: int
-    accuracy: AccuracyInterval | None
-    recent_accuracy: float | None
-    recent_yes_rate: float | None
-    verified: tuple[VerifiedLabel, ...]
-    progress: tuple[tuple[int, float], ...]
-    n_asked_to_end: int = 0
-    n_without_label: int = 0
 
 
 class TrainingLearner(Learner[TrainingResult]):
@@ -82,9 +47,13 @@ class TrainingLearner(Learner[TrainingResult]):
     until a yes, a few at a time. ``budget`` answers in all, of which ``audit`` are kept for the interval (None: a
     twentieth). With ``target``, the run is complete once an audit shows an accuracy of at least that. If
     ``near_are_alike``, ``x`` are dense numbers, and questions also go by what is known of near items
-    (``neighbours.py``) and, if labels have names in the same features, of ``names`` (K, d) (``names.py``).
+    (``neighbours.py``) and, if labels have names in the same features, of ``names`` (K, d) (``names.py``). With a
+    ``guide`` the model may be an estimator over rows of any kind: the guide has networks and features, and near items
+    go by the latter. ``earlier`` answers are trained on from the start and count towards the budget; the items audited
+    then are the audit now, and no other item that was asked about is.
 
-    The interval holds with probability at least 1 - delta for the population of which the pool is a random sample.
+    The interval holds with probability at least 1 - delta for the population of which the pool is a random sample, if
+    raters say no to a right label with probability at most ``f_no`` and yes to a wrong one with at most ``f_yes``.
     There is no promise on the excess error. Each item has at most one right label. Can't tell about a label is not a
     yes to it, and nothing more. Where all labels but one were denied the last is taken for granted, except on a random
     tenth of the items, where it is asked: a no there shows that a label is missing. What an answer says counts when its
@@ -102,21 +71,36 @@ class TrainingLearner(Learner[TrainingResult]):
         target: float | None = None,
         audit: int | None = None,
         delta: float = DELTA,
+        f_no: float = 0.0,
+        f_yes: float = 0.0,
         near_are_alike: bool = False,
         names: NDArray[np.floating] | None = None,
+        guide: Guide | None = None,
+        earlier: Sequence[EarlierAnswer] = (),
         seed: int = 0,
     ) -> None:
         if protocol not in get_args(TrainingProtocol):
             raise InvalidInputError(f"protocol is {protocol!r}; it must be one-shot or follow-up")
         n_items = check_count("the number of items", n_examples(x))
-        self._budget = check_count("budget", budget)
-        n_aside = items_aside(audit, n_items, budget, None if target is None else check_fraction("target", target))
+        trained_on = [each for each in earlier if not each.audited]
+        n_earlier = len(earlier)
+        if check_count("budget", budget) <= n_earlier:
+            raise InvalidInputError(f"budget is {budget}, and {n_earlier} answers are there; they count, so give more")
+        self._n_earlier = len(trained_on)
+        #: Answers of this run, at most; the audit is gone through anew.
+        self._budget = budget - self._n_earlier
         shuffled = generator(seed, "order of items").permutation(n_items)
-        self._audits = Audits(shuffled[:n_aside].tolist(), check_fraction("delta", delta), target)
+        if target is not None:
+            check_fraction("target", target)
+        shuffled, n_aside = set_aside(shuffled, earlier, audit, self._budget, target)
+        for name, rate in (("f_no", f_no), ("f_yes", f_yes)):
+            check_range(name, rate, least=0, below=1)
+        self._audits = Audits(shuffled[:n_aside].tolist(), check_fraction("delta", delta), target, f_no, f_yes)
         trains_on: Bools = np.zeros(n_items, dtype=np.bool_)
         trains_on[shuffled[n_aside:]] = True
         asks_last = generator(seed, "items whose last label is asked").random(n_items) < LAST_SHARE
         self._known = Knowledge(trains_on, check_n_labels(n_labels), asks_last)
+        self._known.recall(trained_on)
         planner = OneShotPlanner if protocol == "one-shot" else FollowUpPlanner
         # Of a large pool those have neighbours that are asked about first; follow-up keeps its first for later.
         listed = shuffled[n_aside:] if protocol == "one-shot" else shuffled[n_aside:][::-1]
@@ -127,7 +111,10 @@ class TrainingLearner(Learner[TrainingResult]):
             )
         named = None if names is None else Names(x, names)
         neighbours = Neighbours(x, listed, named) if near_are_alike else None
-        self._planner: Planner = planner(model, x, self._known, shuffled[n_aside:], seed, neighbours)
+        if guide is not None and guide.near_are_alike:
+            neighbours = Neighbours(guide.features, listed)
+        self._guide, self._asks_once = guide, protocol == "one-shot"
+        self._planner: Planner = planner(model, x, self._known, shuffled[n_aside:], seed, neighbours, guide)
         self._model, self._x, self._seed = model, x, seed
         self._ledger = Ledger(n_labels)
         #: The plans of all epochs so far.
@@ -143,6 +130,8 @@ class TrainingLearner(Learner[TrainingResult]):
         self._questions_per_item = 1.0
         self._audited = False
         self._status = RunStatus.RUNNING
+        if (known_before := self._known.taught()).size:
+            self._teach(known_before, "earlier answers")
 
     def ask(self, n: int = 1) -> tuple[Question, ...] | Status:
         check_count("the number of questions asked for", n)
@@ -321,13 +310,30 @@ class TrainingLearner(Learner[TrainingResult]):
         self._questions_per_item = max(1.0, n_asked[n_asked > 0].mean())
         if self._recent_accuracy is not None:
             self._progress.append((self._ledger.n_answered, self._recent_accuracy))
-        lessons = self._known.lessons(self._x, self._ledger.n_answered)
-        if lessons is not None:
+        items = self._known.taught()
+        if items.size:
             self._n_refits += 1
             if epoch.plan.number > self.learned_through:
-                self._model.learn(lessons, generator(self._seed, f"training after epoch {epoch.plan.number}"))
+                asked = np.unique(np.array([question.item for question in questions], dtype=np.int64))
+                if self._guide is not None:
+                    own = mean_belief(self._model, take(self._x, asked))
+                    self._guide.judge(asked, self._known.possible[asked], own)
+                self._teach(items, f"training after epoch {epoch.plan.number}", asked)
         self.learned_through = max(self.learned_through, epoch.plan.number)
         self.n_learned = self._ledger.n_answered
+
+    def _teach(self, items: Ints, what_for: str, asked: Ints | None = None, is_final: bool = False) -> None:
+        """Let the model, and its guide, learn all that is known of ``items``; ``asked`` are those asked about since."""
+        lessons = self._known.lessons(self._x, items, self._n_earlier + self._ledger.n_answered)
+        if asked is not None:
+            lessons = replace(lessons, is_new=np.isin(items, asked))
+        if self._guide is not None:
+            guide, possible = self._guide, lessons.possible
+            if not is_final:
+                guide.learn(items, lessons, generator(self._seed, f"guide, {what_for}"))
+            left = partial(guide.left, items, possible) if self._asks_once else None
+            lessons = replace(lessons, left=left, is_final=is_final)
+        self._model.learn(lessons, generator(self._seed, what_for))
 
     def _next_epoch(self, given: EpochPlan | None) -> TrainingEpoch | None:
         n_answers = self._ledger.n_answered
@@ -341,10 +347,12 @@ class TrainingLearner(Learner[TrainingResult]):
         n_most = self._budget - n_answers - len(self._audits.aside)
         due = n_most > 0 and not self._audited and self._audits.due(recent, n_answers)
         if n_most > 0 and not due:
-            n_questions = min(n_most, max(MIN_QUESTIONS, int(EPOCH_SHARE * n_answers)))
+            n_questions = min(n_most, max(MIN_QUESTIONS, int(EPOCH_SHARE * (self._n_earlier + n_answers))))
             epoch = self._planner.train(n_questions, self._questions_per_item, len(self.epochs), given)
             if epoch is not None:
                 return epoch
+        if self._guide is not None and (items := self._known.taught()).size:
+            self._teach(items, "the end of training", is_final=True)
         self._audits.begin(n_answers, last=not due)
         aside = self._audits.take(n_to_audit)
         return self._planner.audit(aside, len(self.epochs), given) if aside else None

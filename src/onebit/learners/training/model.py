@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -20,13 +21,18 @@ class Known:
     """All that ``n_answers`` answers say about the examples ``x`` that were asked about.
 
     ``possible`` (n, K) are the labels that the answers about each example leave possible: one after a yes.
-    ``confirmed_weight`` (n,) is 1 over the propensity of the yes, and 0 where none came.
+    ``confirmed_weight`` (n,) is 1 over the propensity of the yes, and 0 where none came. ``left``, if there is a guide
+    whose word counts, is what it believes of the labels left (n, K). ``is_new`` (n,) are those asked about since the
+    model learned. If ``is_final``, no training follows for now.
     """
 
     x: Examples
     possible: Bools
     confirmed_weight: Floats
     n_answers: int
+    left: Callable[[], Floats] | None = None
+    is_new: Bools | None = None
+    is_final: bool = False
 
 
 class Model(Protocol):
@@ -49,6 +55,11 @@ class Model(Protocol):
 
     def learn(self, known: Known, rng: np.random.Generator) -> None:
         """Take in all that is known so far, what was known before included."""
+
+
+def take(x: Examples, rows: Ints) -> Examples:
+    """Some rows of examples, which may be a data frame."""
+    return x.iloc[rows] if hasattr(x, "iloc") else x[rows]
 
 
 def mean_belief(model: Model, x: Examples) -> Floats:

@@ -23,7 +23,7 @@ class Names:
     """The names of K labels beside the pool ``x`` (n, d), in the same features: ``places`` (K, d)."""
 
     def __init__(self, x: NDArray[np.floating], places: NDArray[np.floating]) -> None:
-        self._x, self._places = x, _of_length_one(places)
+        self._x, self._places = x, of_length_one(places)
         #: The order in which items are taken to learn from, whatever the order of the pool is.
         self._rank = np.random.default_rng(0).permutation(len(x))
 
@@ -36,20 +36,24 @@ class Names:
         """How much the names say, by what is known: beta."""
         asked = np.flatnonzero(known.asked & known.possible.any(axis=1))
         some = asked[self._rank[asked].argsort()[:MOST_WEIGHED]]
-        cosines, possible = self.cosines(some), known.possible[some]
+        near, possible = self.cosines(some), known.possible[some]
         fit = [
-            logsumexp(np.where(possible, log_softmax(beta * cosines, axis=1), -np.inf), axis=1).sum()
-            for beta in STRENGTHS
+            logsumexp(np.where(possible, log_softmax(beta * near, axis=1), -np.inf), axis=1).sum() for beta in STRENGTHS
         ]
         return float(softmax(np.array(fit)) @ STRENGTHS)
 
     def cosines(self, items: Ints) -> Floats:
         """The cosine of each item and each name; shape (n, K)."""
-        cosines: Floats = _of_length_one(self._x[items]) @ self._places.T
-        return cosines
+        return cosines(self._x[items], self._places)
 
 
-def _of_length_one(rows: NDArray[np.floating]) -> NDArray[np.floating]:
+def cosines(x: NDArray[np.floating], places: NDArray[np.floating]) -> Floats:
+    """The cosine of each row of ``x`` (n, d) and each of ``places`` (K, d), which have length one; shape (n, K)."""
+    found: Floats = of_length_one(x) @ places.T
+    return found
+
+
+def of_length_one(rows: NDArray[np.floating]) -> NDArray[np.floating]:
     """Rows scaled to length one; what is 0 stays."""
     length = np.linalg.norm(rows, axis=1, keepdims=True)
     scaled: NDArray[np.floating] = rows / np.where(length > 0, length, 1)

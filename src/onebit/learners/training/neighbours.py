@@ -1,15 +1,17 @@
 """What the answers about items say of the items near them, which often have the same label.
 
-Let s_j be the probability that the j-th nearest item has the same label; otherwise let its label be any. Then what is
-known of a neighbour has, for each label k that the item may have, the likelihood
+Let s_j be the probability that the j-th nearest item has the same label; otherwise let its label be any, label k with
+probability p_k, the share of items that have it. Then what is known of a neighbour has, for each label k that the item
+may have, the likelihood
 
-    the neighbour has label c:           s_j [k = c] + (1 - s_j) / K
-    the neighbour has none of labels D:  1 - s_j [k in D] - (1 - s_j) |D| / K
+    the neighbour has label c:           s_j [k = c] + (1 - s_j) p_c
+    the neighbour has none of labels D:  1 - s_j [k in D] - (1 - s_j) p(D)
 
 and so has what is not near: if the item has label k, each of the m_k items confirmed to have it is near with a chance
-of about S / n_k, where S = sum_j s_j and n_k is the number of items of that label. That none is near has the likelihood
-exp(-S m_k / n_k), so where nothing known is near, labels not met yet are asked about. For n_k it takes n / K, and m_k /
-n_k is at most the share of items asked about, as far as these are random.
+of about S / n_k, where S = sum_j s_j and n_k = n p_k is the number of items of that label. That none is near has the
+likelihood exp(-S m_k / n_k), so where nothing known is near, labels not met yet are asked about. m_k / n_k is at most
+the share of items asked about, as far as these are random. Before anything is known of the neighbours, label k has
+probability p_k. The shares are learned from the answers (``knowledge.py``).
 
 The s_j are learned from the answers, by the rank of the neighbour. With that, one no is a no for a whole neighbourhood:
 with many labels that is the difference between guessing and searching. Not in the paper.
@@ -29,6 +31,7 @@ from onebit.learners.training.constants import (
     FIRST_SHARE,
     HALVED_AT,
     LEAST_SAME,
+    MOST_DENIED,
     MOST_LISTED,
     MOST_SAME,
     N_NEIGHBOURS,
@@ -59,7 +62,7 @@ class Neighbours:
 
     def say(self, items: Ints, known: Knowledge) -> Floats:
         """The logarithm of how likely each label of ``items`` is by neighbours and names; up to a constant, (n, K)."""
-        said = self.log_likelihood(items, known)
+        said = self.log_likelihood(items, known) + np.log(known.label_shares()).astype(np.float32)
         return said if self._names is None else said + self._names.logs(items, known)
 
     def pooled(self, beliefs: Floats, said: Floats, items: Ints, known: Knowledge) -> Floats:
@@ -90,11 +93,11 @@ class Neighbours:
         found: Floats = np.zeros((len(items), known.possible.shape[1]), dtype=np.float32)
         label, n_possible = _labels(known.possible)
         if self.listed.size > 1:
-            same = self.same(known)
+            same, shares = self.same(known), known.label_shares()
             met = np.bincount(label[self.listed][label[self.listed] >= 0], minlength=found.shape[1])
-            confirmed_share = np.minimum(known.asked[self.listed].mean(), met * found.shape[1] / self.listed.size)
+            confirmed_share = np.minimum(known.asked[self.listed].mean(), met / shares / self.listed.size)
             found -= np.outer(self.is_listed[items], same.sum() * confirmed_share)
-            _add_neighbours(self._place[items], self.near, label, known.possible, n_possible, same, found)
+            _add_neighbours(self._place[items], self.near, label, known.possible, n_possible, same, shares, found)
         return found
 
     def same(self, known: Knowledge) -> Floats:
@@ -140,6 +143,7 @@ def _add_neighbours(
     possible: Bools,
     n_possible: Ints,
     same: Floats,
+    shares: Floats,
     found: Floats,
 ) -> None:
     """Add to ``found`` (n, K) the log-likelihood of each neighbour, up to a constant for each item."""
@@ -150,9 +154,13 @@ def _add_neighbours(
         for rank in range(near.shape[1]):
             other, s = near[places[row], rank], same[rank]
             if label[other] >= 0:
-                found[row, label[other]] += np.log1p(s * n_labels / (1 - s))
+                found[row, label[other]] += np.log1p(s / ((1 - s) * shares[label[other]]))
             elif 0 < n_possible[other] < n_labels:
-                denied = 1 - n_possible[other] / n_labels
+                denied = 0.0
+                for k in range(n_labels):
+                    if not possible[other, k]:
+                        denied += shares[k]
+                denied = min(denied, MOST_DENIED)
                 less = np.log((1 - s) * (1 - denied)) - np.log(1 - (1 - s) * denied)
                 for k in range(n_labels):
                     if not possible[other, k]:

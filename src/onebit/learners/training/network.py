@@ -6,7 +6,7 @@ choice of a question depends on the example and earlier answers only, no importa
 drawn more often than their share, where they are few: with many labels noes would drown them.) Members differ in
 where they start and in what they see; where they still differ in what they predict, there is something to ask.
 
-Not in the paper, whose potential is about classes that are searched by an oracle: see ``estimator.py`` for that.
+Not in the paper, whose potential is about classes that are searched by an oracle: those of ``learners/paper`` do that.
 """
 
 from __future__ import annotations

@@ -5,41 +5,58 @@ A plan is made by the model once; out of a log it is only checked, as far as it 
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections import deque
 
 import numpy as np
 
-from onebit.errors import InvalidInputError, check_count
+from onebit.errors import InvalidInputError
 from onebit.hypotheses.base import Examples
 from onebit.learners.training.choice import can_be_settled, given_possible, worth_asking
 from onebit.learners.training.constants import (
-    AUDIT_SHARE,
     FEW_KNOWN,
     GOOD_GUESSES,
     HALF_CHOSEN,
     LEAST_LOOKED_AT,
     LOOKED_AT,
-    MOST_ASIDE,
     MOST_EACH,
     MOST_LOOKED_AT,
     OWN_SHARE,
     RANDOM_SHARE,
+    UNEQUAL,
 )
 from onebit.learners.training.epoch import TrainingEpoch, best_possible, draw_guesses
+from onebit.learners.training.guide import Guide
 from onebit.learners.training.knowledge import Knowledge
-from onebit.learners.training.model import Bools, Floats, Ints, Model, mean_belief
+from onebit.learners.training.model import Bools, Floats, Ints, Model, mean_belief, take
+from onebit.learners.training.named import NamedModel
 from onebit.learners.training.neighbours import Neighbours
 from onebit.randomness import RoundStream, generator
 from onebit.records import EpochPlan
 
 
 class Planner(ABC):
-    """Plans epochs over the pool ``x``."""
+    """Plans epochs over the pool ``x``, training items in the order of ``shuffled``."""
 
-    def __init__(self, model: Model, x: Examples, known: Knowledge, seed: int, neighbours: Neighbours | None) -> None:
+    def __init__(
+        self,
+        model: Model,
+        x: Examples,
+        known: Knowledge,
+        shuffled: Ints,
+        seed: int,
+        neighbours: Neighbours | None = None,
+        guide: Guide | None = None,
+    ) -> None:
         self._model, self._x, self._known, self._seed, self._neighbours = model, x, known, seed, neighbours
+        self._guide = guide
+        #: By whose beliefs is asked.
+        self._asker = model.networks if isinstance(model, NamedModel) else model
+        self._start(shuffled)
+
+    @abstractmethod
+    def _start(self, shuffled: Ints) -> None:
+        """Whatever a protocol keeps of the order of items."""
 
     @abstractmethod
     def train(
@@ -61,10 +78,23 @@ class Planner(ABC):
         return self._own_belief(np.array(plan.items))
 
     def _own_belief(self, items: Ints) -> Floats:
-        """What the model believes of ``items``; estimators refuse to be asked about none."""
+        """What the model believes of ``items``."""
+        return self._belief_of(self._model, items)
+
+    def _belief_of(self, model: Model, items: Ints) -> Floats:
+        """What a model believes of ``items``; estimators refuse to be asked about none."""
         if items.size == 0:
             return np.empty((0, self._known.possible.shape[1]))
-        return mean_belief(self._model, self._x[items])
+        return mean_belief(model, take(self._x, items))
+
+    def _asking(self, items: Ints, own: Floats) -> tuple[Floats, Floats]:
+        """What to ask by, if the model believes ``own`` (n, K): shares (M,) and beliefs (M, n, K)."""
+        return (np.ones(1), own[None]) if self._guide is None else self._guide.asking(items, own)
+
+    def _unequal(self, belief: Floats, number: int) -> Floats:
+        """``belief`` (..., K) with ties broken at random, so that no label is left unasked by being the last."""
+        unequal: Floats = belief + UNEQUAL * generator(self._seed, f"ties of epoch {number}").random(belief.shape)
+        return unequal
 
     def _adopted(
         self, given: EpochPlan, number: int, audits: bool, items: Ints, fresh: Bools, most_each: int = 1
@@ -81,11 +111,8 @@ class Planner(ABC):
 class OneShotPlanner(Planner):
     """The pool is gone through in random order, first that of ``shuffled``, again and again, but for what is known."""
 
-    def __init__(
-        self, model: Model, x: Examples, known: Knowledge, shuffled: Ints, seed: int, neighbours: Neighbours | None
-    ) -> None:
-        super().__init__(model, x, known, seed, neighbours)
-        self._uniforms = RoundStream(seed, "rounds")
+    def _start(self, shuffled: Ints) -> None:
+        self._uniforms = RoundStream(self._seed, "rounds")
         self._pass: deque[int] = deque(shuffled.tolist())
         self._n_passes, self._n_drawn = 1, 0
 
@@ -100,17 +127,22 @@ class OneShotPlanner(Planner):
         self._n_drawn += items.size
         if given is not None:
             return self._adopted(given, number, False, items, fresh)
-        beliefs, weights = self._model.beliefs(self._x[items]), self._model.weights
+        beliefs, weights = self._asker.beliefs(take(self._x, items)), self._asker.weights
         belief = np.einsum("m,mnk->nk", weights, beliefs)
-        if self._neighbours is not None:
+        own = belief if self._asker is self._model else self._own_belief(items)
+        if self._guide is not None:
+            weights, beliefs = self._guide.asking(items, belief)
+        if self._neighbours is None:
+            beliefs = self._unequal(beliefs, number)
+        else:
             rng, share = generator(self._seed, f"ties of epoch {number}"), self._neighbours.search_share(self._known)
             said = self._neighbours.say(items, self._known)
             pooled = self._neighbours.pooled(beliefs, said, items, self._known)
             alone = self._neighbours.alone(belief, said, items, rng)
-            beliefs = np.concatenate([pooled, alone[None], belief[None]])
+            beliefs = np.concatenate([pooled, alone[None], own[None]])
             weights = np.append((1 - share - OWN_SHARE) * weights, [share, OWN_SHARE])
         label, propensity = draw_guesses(beliefs, weights, self._model.gamma, self._known.askable(items), uniform)
-        return _drawn(number, False, items, fresh, label, propensity, belief.argmax(axis=1), belief)
+        return _drawn(number, False, items, fresh, label, propensity, own.argmax(axis=1), own)
 
     def _next_items(self, n_wanted: int) -> Ints:
         """The next unknown items of this pass, or of a new one; none if all are known."""
@@ -128,14 +160,12 @@ class OneShotPlanner(Planner):
 class FollowUpPlanner(Planner):
     """Items that would teach most, and some at random: the first of ``shuffled``."""
 
-    def __init__(
-        self, model: Model, x: Examples, known: Knowledge, shuffled: Ints, seed: int, neighbours: Neighbours | None
-    ) -> None:
-        super().__init__(model, x, known, seed, neighbours)
-        n_random = round(RANDOM_SHARE * shuffled.size)
+    def _start(self, shuffled: Ints) -> None:
+        never_asked = shuffled[~self._known.asked[shuffled]]
+        kept = never_asked[: round(RANDOM_SHARE * shuffled.size)]
         #: Kept to be drawn at random; until then they cannot be chosen.
-        self._random = deque(shuffled[:n_random].tolist())
-        known.trains_on[shuffled[:n_random]] = False
+        self._random = deque(kept.tolist())
+        self._known.trains_on[kept] = False
         self._n_wanted = self._n_random = 0
 
     def train(
@@ -199,13 +229,16 @@ class FollowUpPlanner(Planner):
         if candidates.size > n_looked_at:
             rng = generator(self._seed, f"candidates of epoch {number}")
             candidates = rng.choice(candidates, n_looked_at, replace=False)
-        believed = self._own_belief(candidates)
+        own = self._belief_of(self._asker, candidates)
+        believed, possible = np.einsum("m,mnk->nk", *self._asking(candidates, own)), self._known.possible[candidates]
         if self._neighbours is not None:
             said = self._neighbours.say(candidates, self._known)
             believed = self._neighbours.pooled(believed, said, candidates, self._known)
         rng = generator(self._seed, f"choice of epoch {number}")
-        left = given_possible(believed, self._known.possible[candidates])
-        quick, others = worth_asking(left, max(n_wanted - random.size, 0), self._chosen_share(), rng)
+        left = given_possible(believed, possible)
+        # With a guide it is the estimator that is taught, so its own doubt counts.
+        doubted = left if self._guide is None else given_possible(own, possible)
+        quick, others = worth_asking(left, doubted, max(n_wanted - random.size, 0), self._chosen_share(), rng)
         items = np.concatenate([random, candidates[others], candidates[quick]])
         belief = self._believed(items, np.arange(items.size) < random.size, number)
         first = best_possible(belief, self._known.askable(items))
@@ -214,9 +247,9 @@ class FollowUpPlanner(Planner):
 
     def _believed(self, items: Ints, fresh: Bools, number: int) -> Floats:
         """What is believed of items; those that cost a search go by their neighbours alone, and so do the fresh."""
-        belief = self._own_belief(items)
+        belief = np.einsum("m,mnk->nk", *self._asking(items, self._belief_of(self._asker, items)))
         if self._neighbours is None:
-            return belief
+            return self._unequal(belief, number)
         said, rng = self._neighbours.say(items, self._known), generator(self._seed, f"ties of epoch {number}")
         pooled = self._neighbours.pooled(belief, said, items, self._known)
         alone = self._neighbours.alone(belief, said, items, rng)
@@ -240,17 +273,3 @@ def _drawn(
     )
     plan = EpochPlan(number, audits, asked, labels, propensities, guesses, is_fresh, most_each)
     return TrainingEpoch(plan, belief)
-
-
-def items_aside(audit: int | None, n_items: int, budget: int, target: float | None) -> int:
-    """How many items, each good for one question, are set aside."""
-    if audit is None:
-        return min(math.ceil(AUDIT_SHARE * budget), int(MOST_ASIDE * n_items), budget - 1)
-    check_count("audit", audit, least=0)
-    if audit >= min(n_items, budget):
-        raise InvalidInputError(
-            f"audit is {audit} for {n_items} items and a budget of {budget}; some of each must be left to train on"
-        )
-    if audit == 0 and target is not None:
-        raise InvalidInputError(f"audit is 0 and target {target}; without an audit nothing shows that it is reached")
-    return audit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -80,6 +80,7 @@ def _disagreements(verdict: Verdict, result: CertifiedResult) -> list[str]:
             "free rounds": result.n_free_rounds,
             "answers": result.n_answers,
             "gate": [each.verdict for each in result.gate],
+            "placings": [asdict(each) for each in result.placings],
         },
         {
             "chosen": list(verdict.names),
@@ -88,6 +89,7 @@ def _disagreements(verdict: Verdict, result: CertifiedResult) -> list[str]:
             "free rounds": verdict.n_free_rounds,
             "answers": verdict.n_answers,
             "gate": [each.verdict for each in verdict.gate],
+            "placings": [asdict(each) for each in verdict.placings],
         },
     )
     for told, found in zip(result.gate, verdict.gate, strict=False):

@@ -186,6 +186,7 @@ function changed() {
   const isGate = Boolean(element("baseline").value.trim());
   element("eps-field").hidden = isGate || kind() === "training";
   for (const each of document.querySelectorAll("[data-gate]")) each.hidden = !isGate;
+  element("ranks-fields").hidden = isGate || kind() === "training";
   element("panel-fields").hidden = protocol !== "panel";
   const roles = ["id", "truth", "reference", "media", "gold"].map((id) => element(id).value);
   const other = new Set([...roles, ...ofNoModel, ...ticked("show"), ...(kind() === "training" ? [] : judgeColumns())]);
@@ -266,7 +267,9 @@ function chosen() {
   if (body.media && (folder || !hosts.length)) body.media_folder = folder || ".";
   const baseline = trains ? "" : element("baseline").value.trim();
   if (baseline) Object.assign(body, { baseline, candidates: lines("candidates") });
-  const own = trains ? ["target"] : [baseline ? "margin" : "eps", "f-no", "f-yes"];
+  const aim = baseline ? ["margin"] : ["eps", "top"];
+  if (!trains && !baseline && element("tiers").checked) body.tiers = true;
+  const own = trains ? ["target"] : [...aim, "f-no", "f-yes"];
   for (const id of [...own, "delta", "overlap", "repeat-share", "budget"])
     if (element(id).value) body[id.replace("-", "_")] = Number(element(id).value);
   if (body.gold) body.gold_share = Number(element("gold-share").value);

@@ -1,83 +1,197 @@
-"""Any classifier as the model: what it is taught, and what is refused."""
+"""Any classifier as the model: what it is taught, what it takes, and what is refused."""
 
 from __future__ import annotations
 
-import numpy as np
-import pytest
-from sklearn.linear_model import LogisticRegression
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.tree import DecisionTreeClassifier
+from collections import Counter
+from typing import Any
 
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+from sklearn.feature_extraction import DictVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import LinearSVC
+
+from onebit.classifier import YesNoClassifier
 from onebit.errors import OnebitError
-from onebit.learners.contract import run
-from onebit.learners.training.estimator import EstimatorMixture
-from onebit.learners.training.learner import TrainingLearner
+from onebit.learners.training.columns import features_of_anything
+from onebit.learners.training.estimator import EstimatorModel
 from onebit.learners.training.model import Known, mean_belief
-from onebit.raters import SimulatedRater
+from onebit.records import TrainingProtocol
+
+K = 8
+LABELS = [f"kind {label}" for label in range(K)]
 
 
 def clusters(n: int) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(0)
-    y = rng.integers(0, 4, n)
-    return 3 * rng.standard_normal((4, 5))[y] + rng.standard_normal((n, 5)), y
+    y = rng.integers(0, K, n)
+    return 3 * rng.standard_normal((K, 5))[y] + rng.standard_normal((n, 5)), y
 
 
-def test_it_learns_by_one_shot_questions_and_its_weights_are_a_mixture() -> None:
-    x, y = clusters(600)
-    model = EstimatorMixture(DecisionTreeClassifier(max_depth=5, random_state=0), 4)
-    run(TrainingLearner(model, x[:400], 4, budget=400, audit=0), SimulatedRater(y))
-    assert (mean_belief(model, x[400:]).argmax(axis=1) == y[400:]).mean() > 0.85
-    assert model.weights.sum() == pytest.approx(1.0)
-    assert (model.weights >= 0).all()
+X, Y = clusters(600)
 
 
-def test_gamma_begins_at_one_and_falls() -> None:
-    x, y = clusters(100)
-    model = EstimatorMixture(LogisticRegression(), 4)
-    assert model.gamma == 1.0
-    model.learn(Known(x, np.eye(4, dtype=np.bool_)[y], np.ones(100), n_answers=1600), np.random.default_rng(0))
-    assert model.gamma == pytest.approx(0.1)
+def trained(estimator: object, x: Any, protocol: TrainingProtocol, budget: int = 400) -> YesNoClassifier:
+    model = YesNoClassifier(estimator, protocol=protocol, budget=budget, audit=0, seed=0)
+    return model.fit(x, answer=lambda row, label: bool(LABELS[Y[row]] == label), labels=LABELS)
 
 
-class Ignores(LogisticRegression):  # type: ignore[misc]
-    """Takes weights, and does nothing with them."""
+@pytest.mark.parametrize("protocol", ["one-shot", "follow-up"])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        LogisticRegression(max_iter=1000),
+        ExtraTreesClassifier(20, random_state=0),
+        KNeighborsClassifier(),
+        CalibratedClassifierCV(GaussianNB()),
+        LinearSVC(),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_classifiers_of_every_kind_learn_and_every_label_is_asked(
+    estimator: object, protocol: TrainingProtocol
+) -> None:
+    """Neighbours need rows, cross-validation rows of each label; a support vector machine has no probabilities."""
+    model = trained(estimator, X, protocol, 300)
+    assert np.mean(model.predict(X) == np.array(LABELS)[Y]) > 0.8
+    assert min(Counter(model.answered_labels_.tolist())[label] for label in LABELS) > 5
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
-    def fit(self, X: object, y: object, sample_weight: object = None) -> Ignores:
-        super().fit(X, y)
-        return self
+
+def test_numbers_with_gaps_for_those_that_take_them() -> None:
+    gaps = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X)
+    model = trained(HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=5), gaps, "follow-up", 200)
+    assert np.mean(model.predict(gaps) == np.array(LABELS)[Y]) > 0.6
 
 
-@pytest.mark.parametrize("estimator", [KNeighborsClassifier(3), Ignores(), LogisticRegression()])
-def test_one_that_does_not_heed_weights_is_taught_by_drawing_rows(estimator: object) -> None:
-    """Each row is taught twice, weight 9 on the truth and 1 on a wrong label."""
-    x, y = clusters(400)
-    model, rng = EstimatorMixture(estimator, 4), np.random.default_rng(0)
-    wrong = (y + rng.integers(1, 4, 400)) % 4
-    fitted = model._fitted(np.tile(x, (2, 1)), np.concatenate([y, wrong]), np.repeat([9.0, 1.0], 400), rng)
-    assert fitted is not None
-    assert model._heeds_weights is (type(estimator) is LogisticRegression)
-    assert (fitted.predict(x) == y).mean() > 0.85
+def test_and_for_others_they_are_refused_before_any_question() -> None:
+    gaps, asked = X.copy(), list[int]()
+    gaps[-1, 0] = np.nan
+
+    def answer(row: int, label: str) -> bool:
+        asked.append(row)
+        return False
+
+    with pytest.raises(OnebitError, match="contains NaN"):
+        YesNoClassifier(LogisticRegression()).fit(gaps, answer=answer, labels=LABELS)
+    assert asked == []
 
 
-def test_without_drawing_such_an_estimator_would_learn_the_wrong_labels_as_well() -> None:
-    x, y = clusters(400)
-    model, rng = EstimatorMixture(Ignores(), 4), np.random.default_rng(0)
-    model._heeds_weights = True
-    wrong = np.repeat((y + 1) % 4, 3)
-    rows = np.concatenate([np.arange(400), np.repeat(np.arange(400), 3)])
-    weight = np.concatenate([np.full(400, 9.0), np.full(1200, 0.1)])
-    fitted = model._fitted(x[rows], np.concatenate([y, wrong]), weight, rng)
-    assert fitted is not None
-    assert (fitted.predict(x) == y).mean() < 0.5
+class SeesFrames(LogisticRegression):  # type: ignore[misc]
+    """Takes nothing but a data frame with its columns as they were."""
+
+    def fit(self, X: Any, y: np.ndarray) -> SeesFrames:
+        assert list(X.columns) == ["a", "b", "color"]
+        return super().fit(np.asarray(X[["a", "b"]], dtype=float), y)
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        assert list(X.columns) == ["a", "b", "color"]
+        return super().predict_proba(np.asarray(X[["a", "b"]], dtype=float))
+
+
+def columns() -> dict[str, Any]:
+    """Two numbers and a color; either of the two kinds tells half of the label."""
+    return {"a": X[:, 0], "b": X[:, 1], "color": np.array([f"color {label // 2}" for label in Y])}
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_a_data_frame_reaches_the_estimator_as_it_is(frame: Any) -> None:
+    model = trained(SeesFrames(), frame(columns()), "follow-up", 200)
+    assert model.predict(frame(columns())).shape == (600,)
+
+
+def test_a_pipeline_over_columns_of_several_kinds() -> None:
+    mixed = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["color"]), (StandardScaler(), ["a", "b"]))
+    frame = pd.DataFrame(columns())
+    model = trained(make_pipeline(mixed, LogisticRegression(max_iter=1000)), frame, "follow-up", 200)
+    assert np.mean(model.predict(frame) == np.array(LABELS)[Y]) > 0.8
+
+
+def test_rows_that_are_neither_numbers_nor_texts() -> None:
+    rows = [{"x": float(row[0]), f"label {label // 4}": 1.0} for row, label in zip(X, Y, strict=True)]
+    model = trained(make_pipeline(DictVectorizer(), LogisticRegression(max_iter=1000)), rows, "one-shot", 400)
+    # By chance it would be an eighth.
+    assert np.mean(model.predict(rows) == np.array(LABELS)[Y]) > 0.2
+
+
+def test_an_item_that_is_not_known_is_taught_where_the_guide_is_sure() -> None:
+    possible = np.eye(K, dtype=np.bool_)[Y]
+    possible[:300] = True
+    possible[np.arange(300), (Y[:300] + 1) % K] = False
+    left = np.where(np.arange(600)[:, None] < 200, np.eye(K)[Y], 1 / K)
+    fitted = []
+
+    class Counts(LogisticRegression):  # type: ignore[misc]
+        def fit(self, X: np.ndarray, y: np.ndarray) -> Counts:
+            fitted.append(len(y))
+            return super().fit(X * 0, y)
+
+    for guided in (left, None):
+        model = EstimatorModel(Counts(), K)
+        known = Known(X, possible, np.ones(600), n_answers=600, left=None if guided is None else lambda: left)
+        model.learn(known, np.random.default_rng(0))
+    assert fitted == [500, 300]
+
+
+def test_it_is_fitted_now_and_then_and_at_the_end() -> None:
+    fits = []
+
+    class Counts(LogisticRegression):  # type: ignore[misc]
+        def fit(self, X: np.ndarray, y: np.ndarray) -> Counts:
+            fits.append(len(y))
+            return super().fit(X * 0, y)
+
+    model, rng = EstimatorModel(Counts(), K), np.random.default_rng(0)
+    for n_answers, is_final, n_fits in (
+        (100, False, 1),
+        (105, False, 1),
+        (105, True, 2),
+        (105, True, 2),
+        (130, False, 3),
+    ):
+        model.learn(Known(X, np.eye(K, dtype=np.bool_)[Y], np.ones(600), n_answers, is_final=is_final), rng)
+        assert len(fits) == n_fits
+
+
+def test_before_two_labels_are_known_it_gives_each_its_share() -> None:
+    model = EstimatorModel(LogisticRegression(max_iter=1000), K)
+    np.testing.assert_allclose(mean_belief(model, X[:3]), 1 / K)
+    model.learn(Known(X[:4], np.eye(K, dtype=np.bool_)[[2] * 4], np.ones(4), n_answers=40), np.random.default_rng(0))
+    np.testing.assert_allclose(mean_belief(model, X[:3])[:, 2], 5 / (4 + K))
 
 
 class Raises(LogisticRegression):  # type: ignore[misc]
-    def fit(self, X: object, y: object, sample_weight: object = None) -> Raises:
+    def fit(self, X: object, y: object) -> Raises:
         raise RuntimeError("out of luck")
 
 
 def test_an_estimator_that_raises_is_one_clear_error() -> None:
-    x, y = clusters(50)
-    model = EstimatorMixture(Raises(), 4)
+    known = Known(X[:50], np.eye(K, dtype=np.bool_)[Y[:50]], np.ones(50), n_answers=50)
     with pytest.raises(OnebitError, match="out of luck"):
-        model.learn(Known(x, np.eye(4, dtype=np.bool_)[y], np.ones(50), n_answers=50), np.random.default_rng(0))
+        EstimatorModel(Raises(), K).learn(known, np.random.default_rng(0))
+    with pytest.raises(OnebitError, match="no fit and predict"):
+        EstimatorModel("a name", K)
+
+
+def test_features_of_rows_of_every_kind() -> None:
+    assert features_of_anything(np.zeros((5, 8, 8)), 0).shape == (5, 64)  # type: ignore[union-attr]
+    assert features_of_anything(np.array([{}, {}]), 0) is None
+    gaps = features_of_anything(np.array([[1.0, np.nan], [3.0, 2.0], [5.0, 4.0]]), 0)
+    np.testing.assert_allclose(gaps[:, 1], np.sqrt(1.5) * np.array([0, -1, 1]), atol=1e-6)  # type: ignore[index]
+    np.testing.assert_allclose(gaps[:, 2] > 0, [True, False, False])  # type: ignore[index]
+    words = [f"word{number} other{number % 7}" for number in range(200)]
+    frame = pd.DataFrame({"text": words, "color": ["red", "blue"] * 100, "n": range(200)})
+    made = features_of_anything(frame, 0)
+    assert made is not None
+    assert made.shape[0] == 200
+    assert made.shape[1] > 100
+    assert np.isfinite(made).all()

@@ -17,9 +17,9 @@ from onebit.log.events import Created, Event
 from onebit.raters import ErringRater, Rater, SimulatedRater, VerdictRater
 from onebit.records import Answer, Question, RunStatus
 from onebit.report import words
-from onebit.report.charts import evidence_chart
 from onebit.report.judge_card import JudgeCard
 from onebit.report.making import Candidates, make_report
+from onebit.report.page import chart_of
 from onebit.report.record import Entry as ReportEntry
 from onebit.report.record import Price, Report, as_json
 from onebit.store.store import Entry, Store
@@ -121,6 +121,7 @@ class Selection(Kind):
             log_digest=standing.head.digest,
             judge=self._card(standing.verdicts),
             gate=self._candidates.gate(certified.gate, setting.baseline) if certified else (),
+            placings=self._candidates.placings(certified, setting.tiers) if certified and is_shown else (),
             sequel=self._sequel(standing),
         )
 
@@ -146,7 +147,9 @@ class Selection(Kind):
         if self._ahead is None:
             return None
         closings = self.learner.closings
-        needed = forecast(self._ahead, self.setting.eps, closings[-1] if closings else None, result.n_answers)
+        # Of tiers, what is certified of the best model says little of how far the pairs are.
+        so_far = closings[-1] if closings and not self.setting.tiers else None
+        needed = forecast(self._ahead, self.setting.eps, so_far, result.n_answers)
         return needed.by_raters(self.created.overlap, self.about.gold_share + self.about.repeat_share)
 
     def _card(self, verdicts: Verdicts) -> JudgeCard | None:
@@ -174,6 +177,7 @@ class Selection(Kind):
             "n_survivors": None if certified is None else len(certified.survivors),
             "promise": result.promise,
             "gate": [] if certified is None else [asdict(each) for each in certified.gate],
+            **({"placings": [asdict(each) for each in certified.placings]} if certified and certified.placings else {}),
         }
 
     def recompute(self, log: Sequence[Event], progress: Callable[[int, int], None] | None) -> Finding:
@@ -208,6 +212,14 @@ class Selection(Kind):
         if verdict.gate:
             told = "; ".join(f"{self.about.models[each.candidate]} {each.verdict}" for each in verdict.gate)
             return f"from {answers}, beside {' = '.join(chosen)}: {told}."
+        if self.setting.tiers:
+            n_tiers = max(each.tier for each in verdict.placings)
+            return f"from {answers}, {len(verdict.placings)} models are in {n_tiers} tiers, and each rank is as told."
+        if self.setting.top is not None:
+            return (
+                f"from {answers}, the best {self.setting.top} are {', '.join(chosen)}: no other is ahead of one of "
+                f"them by more than {words.fraction(stated)} (recomputed: {words.fraction(verdict.certified_eps)})."
+            )
         return (
             f"from {answers}, no model is ahead of {' = '.join(chosen)} by more than {words.fraction(stated)} "
             f"(recomputed: {words.fraction(verdict.certified_eps)}), and {len(verdict.survivors)} may be the best."
@@ -253,7 +265,7 @@ class Selection(Kind):
             sentences=(*filter(None, (words.confidence(report), words.against_the_aim(report), status.sequel)),),
             figures={
                 "report": report,
-                "chart": evidence_chart(report),
+                "chart": chart_of(report),
                 "forecast": _to_come(is_over, status.forecast),
             },
             plain={"report": as_json(report)},

@@ -90,6 +90,7 @@ def prepare(spec: StudySpec, table: object, simulated: bool) -> NewStudy:
     if spec.labels not in (None, table.labels):
         raise OptionError("labels", "the labels given are not those of the table; read it with them")
     spec, table = spec.decided(table.is_open), of_gate(spec, table)
+    spec.check_has_models(len(table.models))
     if table.judge is not None:
         spec.check_may_judge()
     setting, facts = spec.setting(), facts_of(table)

@@ -62,7 +62,7 @@ def forecast_prices(
 
 def has_other_ways(setting: Setting) -> bool:
     """Whether the same could have been asked in another way."""
-    return setting.protocol != "panel" and setting.baseline is None
+    return setting.protocol != "panel" and setting.baseline is None and not setting.ranks
 
 
 def _part(progress: Progress, number: int, n_parts: int) -> Progress:

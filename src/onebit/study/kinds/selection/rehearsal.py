@@ -116,5 +116,8 @@ def rehearse_once(table: Table, setting: Setting, rater: Rater, is_over: Callabl
         n_answers += len(questions)
         is_cut = n_answers >= MOST_REHEARSED or is_over()
     closings = learner.closings
-    answers, certified = (each.n_answers for each in closings), (each.certified_eps for each in closings)
+    # Tiers end with the last pair, and not with what is certified of the best model.
+    is_open = [setting.tiers and len(each.survivors) > 0 for each in closings]
+    answers = (each.n_answers for each in closings)
+    certified = (1.0 if more else each.certified_eps for each, more in zip(closings, is_open, strict=True))
     return Course(tuple(answers), tuple(certified), n_answers, is_cut)

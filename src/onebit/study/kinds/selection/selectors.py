@@ -92,6 +92,8 @@ def _certified(
             seed=setting.seed,
             judge=judge,
             baseline=setting.baseline,
+            top=setting.top,
+            tiers=setting.tiers,
         )
     return CertifiedLearner(
         hypotheses,
@@ -107,6 +109,8 @@ def _certified(
         exhaustive=setting.exhaustive,
         judge=judge,
         baseline=setting.baseline,
+        top=setting.top,
+        tiers=setting.tiers,
     )
 
 
@@ -139,6 +143,7 @@ def _refuse_what_only_certified_has(setting: Setting, learner: LearnerName) -> N
         "passive": setting.passive,
         "exhaustive": setting.exhaustive,
         "a gate": setting.baseline is not None,
+        "several best models, or tiers": setting.ranks,
         "error rates of raters": setting.f_no > 0 or setting.f_yes > 0,
     }
     for what, is_given in given.items():

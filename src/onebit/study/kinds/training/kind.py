@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.classifier import YesNoClassifier
-from onebit.estimate.accuracy import accuracy_interval
-from onebit.estimate.delta import failure_per_audit
 from onebit.learners.contract import Learner
-from onebit.learners.training.constants import MOST_AUDITS
-from onebit.learners.training.learner import TrainingLearner, TrainingResult, missing_label
+from onebit.learners.training.audit import audited_interval, items_aside
+from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model, mean_belief
-from onebit.learners.training.network import NetworkEnsemble
+from onebit.learners.training.named import built_in
+from onebit.learners.training.result import TrainingResult, missing_label
 from onebit.log.events import Created, Event
 from onebit.log.fold import Course
 from onebit.randomness import generator
@@ -253,7 +252,7 @@ def build_training(
     snapshot: Snapshot | None = None,
 ) -> tuple[TrainingLearner, Model]:
     """A fresh learner and its model, or the model of a snapshot; InvalidInputError for what cannot be run."""
-    fresh = NetworkEnsemble(features.shape[1], n_labels, generator(setting.seed, "networks"))
+    fresh = built_in(features.shape[1], n_labels, names, generator(setting.seed, "networks"))
     model = fresh if snapshot is None else snapshot.model
     learner = TrainingLearner(
         model,
@@ -286,9 +285,10 @@ def _interval(course: Course, setting: TrainingSetting, last: Sequence[EpochPlan
     said = [answer for question, answer in pairs if question.epoch in numbers and answer is not None]
     if not said:
         return None
-    share = failure_per_audit(1 if setting.target is None else MOST_AUDITS, setting.delta)
     n_yes, n_cant_tell = (sum(answer is each for answer in said) for each in (Answer.YES, Answer.CANT_TELL))
-    found = accuracy_interval(n_yes, len(said), share, n_cant_tell)
+    n_items = course.created.table.n_items
+    n_fixed = None if setting.target is not None else items_aside(setting.audit, n_items, setting.budget, None)
+    found = audited_interval((n_yes, n_cant_tell, len(said)), n_fixed, setting.delta)
     return found.low, found.high
 
 

@@ -1,0 +1,69 @@
+"""Networks beside an estimator: they guess what to ask, as far as they do it better, and tell what noes leave.
+
+An estimator learns from labels and not from noes, knows nothing of labels it has not met, and is fitted now and then.
+The built-in networks have none of these faults, so questions go by both: each in proportion to how likely it held the
+last answers, prob(estimator) = L_e / (L_e + L_n), where L is the product of what was given to each answer, older
+answers counting less and less. Where one of the two is no good, it is soon not heeded. The classifier is the estimator
+alone. Not in the paper.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from onebit.learners.training.choice import given_possible
+from onebit.learners.training.constants import LEAST_TRUST, RECENT
+from onebit.learners.training.model import Bools, Floats, Ints, Known, Model, mean_belief
+
+
+class Guide:
+    """``networks`` over ``features`` (n, d) of the pool; ``near_are_alike`` says whether features mean anything."""
+
+    def __init__(self, networks: Model, features: NDArray[np.floating], near_are_alike: bool = True) -> None:
+        self._networks, self.features, self.near_are_alike = networks, features, near_are_alike
+        #: log L_e - log L_n.
+        self._ahead = 0.0
+        self._n_of_each_label: Ints = np.zeros(1, dtype=np.int64)
+
+    @property
+    def trust(self) -> float:
+        """The share of the estimator in what is asked."""
+        return float(np.clip(expit(self._ahead), LEAST_TRUST, 1 - LEAST_TRUST))
+
+    def asking(self, items: Ints, own: Floats) -> tuple[Floats, Floats]:
+        """What to ask by: shares (M,) and beliefs (M, n, K), of the networks and of ``own`` (n, K), the estimator's."""
+        own = softened(own, self._n_of_each_label)
+        beliefs = np.concatenate([self._networks.beliefs(self.features[items]), own[None]])
+        return np.append((1 - self.trust) * self._networks.weights, self.trust), beliefs
+
+    def left(self, items: Ints, possible: Bools) -> Floats:
+        """What the networks believe of the labels that are left; shape (n, K)."""
+        return given_possible(mean_belief(self._networks, self.features[items]), possible)
+
+    def judge(self, items: Ints, possible: Bools, own: Floats) -> None:
+        """See which of the two held likelier what is now known of ``items``, before either has learned it."""
+        own = softened(own, self._n_of_each_label)
+        theirs = mean_belief(self._networks, self.features[items])
+        tiny = np.finfo(np.float32).tiny
+        of_own, of_theirs = (np.log(np.maximum((of * possible).sum(axis=1), tiny)) for of in (own, theirs))
+        kept = (1 - 1 / RECENT) ** len(items)
+        self._ahead = kept * self._ahead + float((of_own - of_theirs).sum())
+
+    def learn(self, items: Ints, known: Known, rng: np.random.Generator) -> None:
+        """Let the networks learn all that is known of ``items``."""
+        one_left = known.possible[known.possible.sum(axis=1) == 1]
+        self._n_of_each_label = np.bincount(one_left.argmax(axis=1), minlength=known.possible.shape[1])
+        self._networks.learn(Known(self.features[items], known.possible, known.confirmed_weight, known.n_answers), rng)
+
+
+def softened(belief: Floats, n_of_each_label: Ints) -> Floats:
+    """``belief`` (n, K) of an estimator, as if K more rows had come with labels in proportion to those known so far.
+
+    So a label that it has not met is not ruled out.
+    """
+    n_labels, n_known = belief.shape[1], n_of_each_label.sum()
+    shares = (n_of_each_label + 1) / (n_known + n_labels)
+    soft: Floats = (n_known * belief + n_labels * shares) / (n_known + n_labels)
+    return soft
