@@ -39,8 +39,8 @@ def forecast_prices(
 
     Every rehearsal goes to its end, whatever time it takes, so that the prices are the same wherever a report is
     recomputed; of tables with more than MOST_TO_REHEARSE predictions nothing is told. Free texts and gates have no
-    other way (``price_of_all_outputs`` counts what all would cost), and a budget that is spent has no eps. A way is left
-    out whose rehearsals were given up.
+    other way (``price_of_all_outputs`` counts what all would cost), and a budget that is spent has no eps. A way is
+    left out whose rehearsals were given up.
 
     >>> said = np.array([[0, 1, 2] * 30, [0, 1, 1] * 30])
     >>> [price.way for price in forecast_prices(Table(said, 3), Setting(0.1, 0.05, "one-shot"))]
