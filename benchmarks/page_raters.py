@@ -67,7 +67,7 @@ class Connection:
 def head(lines: bytes) -> tuple[int, int]:
     """The status of an answer, and the length of what follows."""
     first, *rest = lines.decode("latin-1").split("\r\n")
-    fields = dict(line.lower().split(": ", 1) for line in rest if line)
+    fields = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in rest if line)}
     return int(first.split(" ")[1]), int(fields.get("content-length", 0))
 
 
