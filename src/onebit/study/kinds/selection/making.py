@@ -124,6 +124,7 @@ def rehearsed(table: ModelTable) -> Table:
 
 def needed(spec: SelectionSpec, table: ModelTable, seconds: float | None) -> Needed:
     """How many questions it will take, by rehearsals on the table."""
+    spec.check_has_models(len(table.models))
     if spec.spends and spec.budget is not None:
         return Needed(spec.budget, spec.budget, spec.budget)
     setting = replace(spec.decided(table.is_open), seed=PLAN_SEED).setting()

@@ -30,6 +30,7 @@ def plan(
 
     Where the spec names a protocol it is that alone.
     """
+    spec.check_has_models(len(table.models))
     falling = sorted(set(all_eps), reverse=True)
     planned = []
     for protocol in protocols(spec, table.is_open):
