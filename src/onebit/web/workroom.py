@@ -12,6 +12,7 @@ import resource
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing import forkserver, get_context
 from multiprocessing.connection import Connection
@@ -106,7 +107,9 @@ def _work(
         told = {"error": in_fields(str(error)), "option": getattr(error, "option", None), "is_input": is_input}
     except (MemoryError, RecursionError):
         told = {"ended": True}
-    results.send_bytes(json.dumps(told).encode())
+    # A server that was killed asks no more.
+    with suppress(BrokenPipeError):
+        results.send_bytes(json.dumps(told).encode())
 
 
 def _limit(limits: WorkLimits) -> None:
