@@ -18,9 +18,8 @@ class UploadFolder:
 
     def __init__(self) -> None:
         _remove_left_behind(Path(tempfile.gettempdir()))
-        self._whole = Path(tempfile.mkdtemp(prefix=PREFIX))
-        self._lock: int | None = os.open(self._whole / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
+        self._whole, lock = _new_folder()
+        self._lock: int | None = lock
         #: Where files go, beside the lock.
         self.path = self._whole / "files"
         self.path.mkdir(0o700)
@@ -30,6 +29,21 @@ class UploadFolder:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+
+def _new_folder() -> tuple[Path, int]:
+    """A folder and the lock on it.
+
+    Another server that starts at the same time may take it for one that was left behind, until it is locked; then there
+    is another.
+    """
+    while True:
+        whole = Path(tempfile.mkdtemp(prefix=PREFIX))
+        lock = os.open(whole / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if (whole / _LOCK).exists():
+            return whole, lock
+        os.close(lock)
 
 
 def _remove_left_behind(folder: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import stat
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from onebit.web import uploads
 from onebit.web.uploads import UploadFolder
 
 LEAVE = """
@@ -37,4 +39,24 @@ def test_what_a_killed_server_left_is_removed_and_what_is_in_use_stays(
     assert stat.S_IMODE(first.path.parent.stat().st_mode) == 0o700
     first.close()
     second.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_server_that_starts_at_the_same_time_takes_no_folder_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It removes what is not locked yet, right before it would be."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    lock, others = fcntl.flock, iter([uploads._remove_left_behind])
+
+    def late(file: int, how: int) -> None:
+        for remove in others:
+            remove(tmp_path)
+            assert list(tmp_path.iterdir()) == []
+        lock(file, how)
+
+    monkeypatch.setattr(uploads.fcntl, "flock", late)
+    folder = UploadFolder()
+    assert folder.path.is_dir()
+    folder.close()
     assert list(tmp_path.iterdir()) == []

@@ -171,5 +171,5 @@ def test_a_panel_spends_too() -> None:
 
 @pytest.mark.parametrize("options", [{"budget": None}, {"baseline": 1}])
 def test_what_cannot_be_spent_is_refused(options: dict[str, Any]) -> None:
-    with pytest.raises(InvalidInputError, match="a budget to spend on a choice"):
+    with pytest.raises(InvalidInputError, match="a budget to spend on one choice"):
         spending(**{"budget": 5, **options})
