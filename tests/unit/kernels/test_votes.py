@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -10,11 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from onebit.kernels import votes as module
 from onebit.kernels.votes import any_differ, distinct_outputs, n_agreeing, n_differing, vote
 
 seeds = st.integers(0, 10**6)
 #: Fewer labels than rows and more; several blocks of examples, one of them not full.
 SHAPES = [(3, 130, 300), (40, 130, 3), (7, 1, 70_000), (1, 65, 2)]
+
+
+@pytest.fixture(autouse=True, scope="module", params=[0, module.SMALL], ids=["compiled", "numpy"])
+def small(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Tables up to this size are gone through by numpy; all that the tests have, or none."""
+    with mock.patch.object(module, "SMALL", request.param):
+        yield
 
 
 def random_said(seed: int, shape: tuple[int, int, int]) -> NDArray[np.int32]:

@@ -55,7 +55,7 @@ def test_a_server_that_starts_at_the_same_time_takes_no_folder_away(
             assert list(tmp_path.iterdir()) == []
         lock(file, how)
 
-    monkeypatch.setattr(uploads.fcntl, "flock", late)
+    monkeypatch.setattr(fcntl, "flock", late)
     folder = UploadFolder()
     assert folder.path.is_dir()
     folder.close()
