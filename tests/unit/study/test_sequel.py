@@ -150,6 +150,9 @@ def test_what_cannot_go_on_is_refused(storage: str) -> None:
         ({"population": "stream"}, "is about a stream"),
         ({"f_no": 0.1, "protocol": "one-shot"}, "raters who err"),
         ({"protocol": "follow-up"}, "one-shot or by panel"),
+        ({"protocol": "one-shot", "top": 2}, "the best K"),
+        ({"protocol": "one-shot", "tiers": True}, "for tiers"),
+        ({"protocol": "one-shot", "eps": None, "budget": 50}, "spends a budget"),
     ]
     for number, (options, why) in enumerate(refused):
         onebit.create_study(table, f"other {number}", storage=storage, id="name", **options).close()

@@ -139,6 +139,11 @@ def test_what_cannot_be_watched_is_refused(chosen: Path, tmp_path: Path) -> None
     more, right = columns(200, 3)
     with pytest.raises(OptionError, match="the rival 'new' is watched"):
         onebit.watch(chosen, {"old": more["old"], "other": more["new"]}, right)
+    aims: dict[str, dict[str, Any]] = {"tiers": {"eps": 0.2, "tiers": True}, "spent": {"budget": 5}}
+    for name, aim in aims.items():
+        onebit.select(table, truth, **aim, out=tmp_path / name, quiet=True)
+        with pytest.raises(InvalidInputError, match="did not look for one model within an eps"):
+            onebit.watch(tmp_path / name, more, right)
     onebit.select(table, truth, eps=0.01, budget=5, out=tmp_path / "stopped", quiet=True)
     with pytest.raises(InvalidInputError, match="not certified yet"):
         onebit.watch(tmp_path / "stopped", more, right)

@@ -108,6 +108,7 @@ def _check(before: Earlier, name: str, simulated: bool) -> Setting:
     setting = created.setting
     refused = {
         "is a gate": setting.baseline is not None,
+        "looks for the best K or for tiers, or spends a budget without an eps": setting.ranks or setting.spends,
         "is about a stream, where items that were seen say nothing about a model that came later": (
             setting.population != "pool"
         ),

@@ -81,6 +81,11 @@ class Watch:
         result, setting = self._kind.learner.read(closes=False)(), self._kind.created.selection
         if not isinstance(result, CertifiedResult) or setting.baseline is not None:
             raise InvalidInputError(f"{name!r} chose no model with a certificate; only such a choice can be watched")
+        if setting.ranks or setting.spends:
+            raise InvalidInputError(
+                f"{name!r} did not look for one model within an eps (top, tiers, or a budget alone); only such a "
+                "choice can be watched: select it with --eps"
+            )
         if result.status is not RunStatus.COMPLETE:
             raise InvalidInputError(
                 f"{name!r} is not certified yet ({result.status.value}); finish it first: what is watched is that its "
