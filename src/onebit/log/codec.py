@@ -56,6 +56,7 @@ SETTINGS: dict[Kind, type[AnySetting]] = {
 ONLY_IF_GIVEN: dict[type, Object] = {
     Setting: {"baseline": None, "top": None, "tiers": False, "spends": False},
     Closing: {"top": ()},
+    EpochRecord: {"n_open": 0},
 }
 STATUSES = {status.name.lower(): status for status in RunStatus}
 #: What msgspec does not know are numbers of numpy.
