@@ -52,7 +52,7 @@ def for_many(kind: Kind, **options: Any) -> CertifiedLearner:
     return learner
 
 
-def log_of(learner: CertifiedLearner) -> dict[str, list[Any]]:
+def log_of(learner: CertifiedLearner) -> dict[str, Any]:
     return {
         "epochs": list(learner.epochs),
         "questions": list(learner._ledger.questions),
@@ -179,7 +179,7 @@ def test_how_much_is_asked_ahead() -> None:
     assert rounds_ahead(100, 0.01, 10**5, 0.0) == 3000
 
 
-def problems(setting: Setting, log: dict[str, list[Any]]) -> tuple[str, ...]:
+def problems(setting: Setting, log: dict[str, Any]) -> tuple[str, ...]:
     return verify(setting, TABLE, N_LABELS, **log).problems
 
 
