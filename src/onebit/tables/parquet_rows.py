@@ -13,6 +13,7 @@ import json
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,10 @@ class RowGroup:
         """Its rows as they lie in the file; models that are numbers of a list stay so (``widened``)."""
         with _parquet_file(self.path) as file:
             return file.read_row_group(self.number, columns=columns, use_threads=False)
+
+    def rows_in(self, file: arrow_parquet.ParquetFile, rows: NDArray[np.int64]) -> pa.Table:
+        """Some of its rows, by their numbers in the whole table, from the ``file`` that it lies in."""
+        return file.read_row_group(self.number, use_threads=False).take(pa.array(rows - self.first))
 
 
 class ParquetRows:
@@ -101,16 +106,22 @@ class ParquetRows:
         if not 0 <= rows.min() <= rows.max() < self.n_rows:
             raise InvalidInputError(f"{self.place} has the rows 0 to {self.n_rows - 1}, and others were asked for")
         of_group = np.searchsorted(self._firsts, rows, side="right") - 1
-        parts, order = [], np.argsort(of_group, kind="stable")
-        wanted = np.unique(of_group).tolist()
-        for n_read, number in enumerate(wanted):
-            if progress is not None:
-                progress(n_read, len(wanted))
-            group = self.groups[number]
-            parts.append(group.read().take(pa.array(rows[of_group == number] - group.first)))
+        order = np.argsort(of_group, kind="stable")
+        wanted, begin = np.unique(of_group[order], return_index=True)
+        parts: list[pa.Table] = []
+        # In the order of the groups: a file is opened once.
+        for path, groups in groupby(zip(wanted, np.split(rows[order], begin[1:]), strict=True), self._path_of):
+            with _parquet_file(path) as file:
+                for number, rows_of_group in groups:
+                    if progress is not None:
+                        progress(len(parts), wanted.size)
+                    parts.append(self.groups[number].rows_in(file, rows_of_group))
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
         return pa.concat_tables(parts).take(pa.array(place)).combine_chunks()
+
+    def _path_of(self, wanted: tuple[int, NDArray[np.int64]]) -> str:
+        return self.groups[wanted[0]].path
 
 
 def widened(table: pa.Table) -> pa.Table:
