@@ -66,6 +66,7 @@ def table_figures(
         "delta": spec.delta,
         "seconds_per_answer": seconds_per_answer,
         "forecasts": rows,
+        "notes": list(table.notes),
     }
 
 

@@ -19,9 +19,7 @@ from onebit.errors import InvalidInputError, check_count
 from onebit.randomness import fresh_seed, generator
 from onebit.tables.formats import Progress
 from onebit.tables.model_shards import open_rows
-
-#: The key of what is kept about a draw, in the metadata of its schema.
-DRAW = b"onebit draw"
+from onebit.tables.sampled import DRAW
 
 
 class RowSource(Protocol):
