@@ -61,6 +61,7 @@ ALLOWED: dict[str, set[str]] = {
     "cli": {
         "promise",
         "tables",
+        "passes.engine",
         "passes.workers",
         "raters",
         "classifier",

@@ -34,7 +34,8 @@ class PackedRecords(Sequence[Record]):
 
     def append(self, record: Record) -> None:
         packed = {name: _packed(getattr(record, name), how) for name, how in PACKED.get(type(record), {}).items()}
-        self._kept.append((replace(record, **dict.fromkeys(packed, ())), packed))
+        bare: dict[str, Any] = dict.fromkeys(packed, ())
+        self._kept.append((_with(record, bare), packed))
 
     def copy(self) -> PackedRecords[Record]:
         """The records so far, whatever is added later."""
@@ -55,7 +56,7 @@ class PackedRecords(Sequence[Record]):
         if isinstance(place, slice):
             return [self[each] for each in range(*place.indices(len(self)))]
         record, packed = self._kept[place]
-        return replace(record, **{name: _unpacked(kept) for name, kept in packed.items()})
+        return _with(record, {name: _unpacked(kept) for name, kept in packed.items()})
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence):
@@ -65,7 +66,13 @@ class PackedRecords(Sequence[Record]):
     __hash__ = None  # type: ignore[assignment]
 
 
-def _packed(values: tuple[Any, ...], how: str) -> object:
+def _with(record: Record, fields: dict[str, Any]) -> Record:
+    changed: Any = replace
+    same_kind: Record = changed(record, **fields)
+    return same_kind
+
+
+def _packed(values: tuple[Any, ...], how: str) -> array[Any] | tuple[Any, ...]:
     try:
         if len(how) == 1:
             return array(how, values)
@@ -75,9 +82,9 @@ def _packed(values: tuple[Any, ...], how: str) -> object:
         return values
 
 
-def _unpacked(kept: object) -> tuple[Any, ...]:
+def _unpacked(kept: array[Any] | tuple[Any, ...]) -> tuple[Any, ...]:
     if isinstance(kept, array):
         return tuple(kept)
-    if isinstance(kept, tuple) and all(isinstance(each, array) for each in kept):
+    if all(isinstance(each, array) for each in kept):
         return tuple(zip(*kept, strict=True))
     return kept
