@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 #: What models say, in the narrowest type: tables may be most of the memory.
 Said = NDArray[np.signedinteger]
 #: Which of a few each of many gives.
-Places = NDArray[np.unsignedinteger]
+Places = NDArray[np.integer]
 
 #: Examples of a stream that are only looked at, for the vote: so many per model, at most so many, and at most a tenth.
 LOOKED_AT_PER_MODEL, MOST_LOOKED_AT, LOOKED_AT_PART = 4, 256, 10

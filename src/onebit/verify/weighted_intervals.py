@@ -61,7 +61,8 @@ class Weighted(Sights):
         """The settled rounds of an epoch."""
         differ = int(differing(self._said[:, [each.round.item for each in settled]]).sum()) if settled else 0
         rounds = [each for each in settled if not each.round.is_nil]
-        given, plain = np.zeros((len(survivors), 0), dtype=np.uint8), [self._plain(each) for each in rounds]
+        given: Places = np.zeros((len(survivors), 0), dtype=np.uint8)
+        plain = [self._plain(each) for each in rounds]
         if rounds:
             given = numbered(rounds)
             as_rival, as_leader = (each[:, SPARSE] for each in estimates(rounds, self._abstaining))
