@@ -181,7 +181,7 @@ class CertifiedLearner(CertifiedRun):
     def _begin(self, standing: Standing) -> None:
         survivors, number = standing.survivors, len(self.epochs)
         names = self._first[survivors]
-        given = self._given.pop(number, None)
+        given = self._given.get(number)
         if given is not None:
             law_of = kind_of_law(standing) if self._chooser is None else ChoiceLaw
             n_rounds, plan = given.n_rounds, Plan.of_record(given, names, row_of_leader(standing), law_of)

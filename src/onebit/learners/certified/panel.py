@@ -151,7 +151,7 @@ class PanelLearner(CertifiedRun):
 
     def _begin(self, standing: Standing) -> None:
         number = len(self.epochs)
-        given = self._given.pop(number, None)
+        given = self._given.get(number)
         contenders = self._contenders(standing) if given is None else self._recorded(given)
         n_rounds = self._draw(contenders, self._size(standing, contenders), None if given is None else given.n_rounds)
         n_drawn = self._n_rounds + n_rounds

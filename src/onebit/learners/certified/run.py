@@ -260,6 +260,7 @@ class CertifiedRun(Learner[CertifiedResult]):
 
     def _note_closing(self, standing: Standing) -> None:
         """Record what the epoch under way has shown; it is over."""
+        self._given.pop(len(self.closings), None)
         self.closings.append(
             Closing(
                 len(self.closings),
