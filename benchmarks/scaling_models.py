@@ -28,7 +28,7 @@ MOST_MODELS = int(os.environ.get("ONEBIT_MOST_MODELS", "1000000"))
 
 
 def cases() -> Iterator[Case]:
-    for n_models in (10, 100, 1_000, 10_000, 100_000):
+    for n_models in (10, 100, 1_000, 10_000, 30_000, 100_000):
         yield {"N": n_models, "n": 2_000, "protocol": "one-shot", "to the end": True, "verified": True}
     yield {"N": 10_000, "n": 2_000, "protocol": "follow-up", "to the end": True}
     yield {"N": 1_000_000, "n": 2_000, "protocol": "one-shot", "to the end": False}

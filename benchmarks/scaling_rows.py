@@ -3,15 +3,14 @@
 The rows of a million items lie in files, as lists of 10,000 int16 each (20 GB; compressed on the disk, and removed
 afterwards), in ONEBIT_SCRATCH or where temporary files go. Those of a billion are made when they are asked for, by the
 rule that made the files. Rows are drawn and a selection run on them as a stream; seconds are those of the processor.
-The table in files is written by a process of its own, so that the peak is that of whoever selects. ONEBIT_TABLE, as in
-1000x100000, sets other numbers of models and rows for it.
+The table in files is written by a process of its own, so that the peak is that of whoever selects; what was written
+before it was stopped is not written again. ONEBIT_TABLE, as in 1000x100000, sets other numbers of models and rows.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -79,10 +78,14 @@ def write(folder: Path, n_models: int, n_rows: int) -> None:
     """The rows as a folder of Parquet files, of which one row group at a time is in memory."""
     rows = SimulatedRows(n_models, n_rows)
     for number, part in enumerate(np.array_split(np.arange(n_rows), N_FILES)):
-        schema = rows.take(part[:1]).schema
-        with arrow_parquet.ParquetWriter(folder / f"{number}.parquet", schema, compression="zstd") as file:
+        path = folder / f"{number}.parquet"
+        if path.exists():
+            continue
+        schema, unfinished = rows.take(part[:1]).schema, path.with_suffix(".part")
+        with arrow_parquet.ParquetWriter(unfinished, schema, compression="zstd") as file:
             for begin in range(0, part.size, GROUP):
                 file.write_table(rows.take(part[begin : begin + GROUP]), row_group_size=GROUP)
+        unfinished.replace(path)
 
 
 def cases() -> Iterator[Case]:
@@ -124,25 +127,14 @@ def run_here(source: SimulatedRows | RawRows, seed: int) -> Case:
 def measure(case: Case) -> Case:
     if case["from"] == "a generator":
         return in_own_process({**case, "folder": None})
-    folder = Path(tempfile.mkdtemp(dir=os.environ.get("ONEBIT_SCRATCH")))
-    try:
-        start = process_time_of_children()
-        in_own_process({**case, "folder": str(folder), "write": True})
-        writing = process_time_of_children() - start
-        on_disk = sum(path.stat().st_size for path in folder.iterdir()) / 1e9
-        return {
-            **in_own_process({**case, "folder": str(folder)}),
-            "table, GB": 2 * case["models"] * case["rows"] / 1e9,
-            "on the disk, GB": on_disk,
-            "writing, s": writing,
-        }
-    finally:
-        shutil.rmtree(folder)
-
-
-def process_time_of_children() -> float:
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+    scratch = Path(os.environ.get("ONEBIT_SCRATCH") or tempfile.gettempdir())
+    folder = scratch / f"onebit-{case['models']}x{case['rows']}"
+    folder.mkdir(parents=True, exist_ok=True)
+    in_own_process({**case, "folder": str(folder), "write": True})
+    on_disk = sum(path.stat().st_size for path in folder.iterdir()) / 1e9
+    figures = in_own_process({**case, "folder": str(folder)})
+    shutil.rmtree(folder)
+    return {**figures, "table, GB": 2 * case["models"] * case["rows"] / 1e9, "on the disk, GB": on_disk}
 
 
 def in_own_process(case: Case) -> Case:

@@ -80,7 +80,7 @@ class Footer:
 class ParquetRows:
     """The rows of a table in Parquet files, numbered from 0 on; ``footers`` are those of its files, if they are known.
 
-    All files have the same columns. Where some have other models than others, it is ``model_shards.open_rows``.
+    All files have the same columns; ``model_shards.open_rows`` also reads those of which some have other models.
     """
 
     def __init__(self, place: str | Path, footers: Sequence[Footer] | None = None) -> None:
