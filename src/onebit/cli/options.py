@@ -63,6 +63,10 @@ Tables = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Workers = Annotated[
+    str,
+    typer.Option(metavar="WORKERS", help="A number of processes, or the address of a Dask scheduler: tcp://HOST:PORT."),
+]
 Eps = Annotated[float | None, option("eps")]
 Baseline = Annotated[str | None, option("baseline", metavar="MODEL")]
 Candidates = Annotated[list[str] | None, option("candidates", metavar="MODEL")]

@@ -3,6 +3,7 @@
 from onebit.records.epochs import Closing, EpochPlan, EpochRecord
 from onebit.records.gate import Comparison, GateVerdict, passes
 from onebit.records.numbers import Count, Finite, Propensity
+from onebit.records.packed import PackedRecords
 from onebit.records.placing import Placing
 from onebit.records.question import Answer, Question, RunStatus, Status
 from onebit.records.selection_spec import EPS, SelectionSpec
@@ -36,6 +37,7 @@ __all__ = [
     "EpochRecord",
     "Finite",
     "GateVerdict",
+    "PackedRecords",
     "Placing",
     "Population",
     "Propensity",
