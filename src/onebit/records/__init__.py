@@ -6,6 +6,7 @@ from onebit.records.numbers import Count, Finite, Propensity
 from onebit.records.placing import Placing
 from onebit.records.question import Answer, Question, RunStatus, Status
 from onebit.records.selection_spec import EPS, SelectionSpec
+from onebit.records.sequel_spec import SequelSpec
 from onebit.records.setting import (
     ANSWERS_PER_ITEM,
     DELTA,
@@ -44,6 +45,7 @@ __all__ = [
     "RunStatus",
     "SelectionSpec",
     "SelectorName",
+    "SequelSpec",
     "Setting",
     "Status",
     "StudySpec",
