@@ -57,14 +57,17 @@ def best_seconds(work: Callable[[], Any], repeats: int = 5) -> float:
 
 
 def run_cases(
-    name: str, cases: Iterable[Case], measure: Callable[[Case], Case], unprinted: tuple[str, ...] = ()
+    name: str,
+    cases: Iterable[Case],
+    measure: Callable[[Case], Case],
+    unprinted: tuple[str, ...] = (),
+    prints: bool = True,
 ) -> list[Case]:
     """Measure each case that has no result yet, keep every result at once, and print them all as a table.
 
-    Figures that are ``unprinted`` are only kept.
+    Figures that are ``unprinted`` are only kept; all are unless it ``prints``.
     """
-    # A file or a pipe has no width of its own, and the tables are wide.
-    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
+    console = _console()
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.jsonl"
     known = {}
@@ -81,16 +84,23 @@ def run_cases(
             with path.open("a") as kept:
                 kept.write(json.dumps(known[key]) + "\n")
         rows.append({**known[key]["case"], **known[key]["figures"]})
-    _print(name, [{key: row[key] for key in row if key not in unprinted} for row in rows], console)
+    if prints:
+        print_rows(name, [{key: row[key] for key in row if key not in unprinted} for row in rows])
     return rows
 
 
-def _print(name: str, rows: list[Case], console: Console) -> None:
+def _console() -> Console:
+    # A file or a pipe has no width of its own, and the tables are wide.
+    return Console() if sys.stdout.isatty() else Console(width=WIDTH)
+
+
+def print_rows(name: str, rows: list[Case]) -> None:
+    """Print figures as a table, one line per row."""
     columns = list(dict.fromkeys(key for row in rows for key in row))
     table = Table(*columns, title=name)
     for row in rows:
         table.add_row(*(_shown(row.get(column)) for column in columns))
-    console.print(table)
+    _console().print(table)
 
 
 def _shown(value: Any) -> str:
