@@ -71,9 +71,10 @@ LEAST_NEED = 0.05
 #: Standard errors by which a rival's lag is taken to be smaller than it seems, where needs are estimated.
 TOO_LOW = 0.5
 
-# ---- a budget and no eps: choosing. Chosen on MMLU-Pro, letter, and the tables bad_consensus and two_labels of
-# benchmarks/budget_tables.py, by the chance of naming the best after 50 to 200 answers, 8 to 10 seeds each; the other
-# four tables of benchmarks/budgets.py were left for reporting.
+# ---- a budget and no eps: choosing. Chosen on MMLU-Pro and the tables bad_consensus and two_labels of
+# benchmarks/budget_tables.py, by the chance of naming the best after 50 to 200 answers, on 20 to 40 pools each with
+# seeds from 100 on; some in an earlier form on letter, too. The other four tables were left for reporting, and seeds
+# from 0 on.
 
 #: An item with a label to ask is asked about with at least this probability; about this share of all rounds ask. With
 #: .02 up to half of the questions went to items that decide nothing, and fewer best models were named on MMLU-Pro; with
