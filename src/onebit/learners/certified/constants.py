@@ -84,8 +84,8 @@ CHOICE_LEAST_ASKED, CHOICE_ASKED = 0.005, 0.04
 CHOICE_GAMMA = 0.1
 #: A weight is the chance of being better than the leader, and so much of that with so many times the deviation.
 BROAD_SHARE, BROAD_WIDTH = 0.1, 3.0
-#: How firmly a model is held to be right as often as is believed: as by answers of this variance. .4 and 1 named the best
-#: of MMLU-Pro somewhat less often after 100 answers.
+#: How firmly a model is held to be right as often as is believed: as by answers of this variance. With .4 and 1 the
+#: best of MMLU-Pro was named somewhat less often after 100 answers.
 OFFSET_PRIOR = 3.0
 #: Questions of an epoch: so many at least, and this share of the answers so far; rounds of one at most.
 CHOICE_QUESTIONS, CHOICE_SHARE, MOST_CHOICE_ROUNDS = 2, 0.04, 4000
