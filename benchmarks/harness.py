@@ -65,17 +65,16 @@ def run_cases(
     measure: Callable[[Case], Case],
     unprinted: tuple[str, ...] = (),
     executor: Executor | None = None,
+    prints: bool = True,
 ) -> list[Case]:
     """Measure each case that has no result yet, keep every result at once, and print them all as a table.
 
-    Figures that are ``unprinted`` are only kept. With an ``executor`` several cases are measured at a time, which is
+    Figures that are ``unprinted`` are only kept; all are unless it ``prints``. With an ``executor`` several cases are measured at a time, which is
     for counts and not for seconds.
     """
-    # A file or a pipe has no width of its own, and the tables are wide.
-    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
     all_cases = list(cases)
     kept = _Kept(name, all_cases)
-    with console.status(name) as status:
+    with _console().status(name) as status:
 
         def told(n_done: int, n_cases: int) -> None:
             now = "" if executor or n_done == n_cases else f": {json.dumps(all_cases[kept.first_left()])}"
@@ -83,7 +82,8 @@ def run_cases(
 
         figures = run_pass(measure, all_cases, executor, kept, told, called="case")
     rows = [{**case, **of_case} for case, of_case in zip(all_cases, figures, strict=True)]
-    _print(name, [{key: row[key] for key in row if key not in unprinted} for row in rows], console)
+    if prints:
+        print_rows(name, [{key: row[key] for key in row if key not in unprinted} for row in rows])
     return rows
 
 
@@ -118,12 +118,18 @@ class _Kept:
         return json.dumps(case, sort_keys=True)
 
 
-def _print(name: str, rows: list[Case], console: Console) -> None:
+def _console() -> Console:
+    # A file or a pipe has no width of its own, and the tables are wide.
+    return Console() if sys.stdout.isatty() else Console(width=WIDTH)
+
+
+def print_rows(name: str, rows: list[Case]) -> None:
+    """Print figures as a table, one line per row."""
     columns = list(dict.fromkeys(key for row in rows for key in row))
     table = Table(*columns, title=name)
     for row in rows:
         table.add_row(*(_shown(row.get(column)) for column in columns))
-    console.print(table)
+    _console().print(table)
 
 
 def _shown(value: Any) -> str:

@@ -16,13 +16,13 @@ import typer
 from typer.core import TyperArgument, TyperCommand
 
 from onebit.errors import OptionError
-from onebit.records import SelectionSpec, TrainingSpec, WatchSpec
+from onebit.records import SelectionSpec, StudySpec, TrainingSpec, WatchSpec
 from onebit.records.option import options
 from onebit.tables.formats import LOG_NAMES, NAMES
 
 #: Options whose flag is not their name with dashes.
 FLAGS = {"lease_seconds": "--lease", "candidates": "--candidate", "f_no": "--error-rates", "f_yes": "--error-rates"}
-Spec = TypeVar("Spec", SelectionSpec, TrainingSpec, WatchSpec)
+Spec = TypeVar("Spec", bound=StudySpec)
 Function = TypeVar("Function", bound=Callable[..., None])
 
 

@@ -7,6 +7,7 @@ from onebit.records.packed import PackedRecords
 from onebit.records.placing import Placing
 from onebit.records.question import Answer, Question, RunStatus, Status
 from onebit.records.selection_spec import EPS, SelectionSpec
+from onebit.records.sequel_spec import SequelSpec
 from onebit.records.setting import (
     ANSWERS_PER_ITEM,
     DELTA,
@@ -46,6 +47,7 @@ __all__ = [
     "RunStatus",
     "SelectionSpec",
     "SelectorName",
+    "SequelSpec",
     "Setting",
     "Status",
     "StudySpec",
