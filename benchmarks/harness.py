@@ -69,8 +69,8 @@ def run_cases(
 ) -> list[Case]:
     """Measure each case that has no result yet, keep every result at once, and print them all as a table.
 
-    Figures that are ``unprinted`` are only kept; all are unless it ``prints``. With an ``executor`` several cases are measured at a time, which is
-    for counts and not for seconds.
+    Figures that are ``unprinted`` are only kept; all are unless it ``prints``. With an ``executor`` several cases are
+    measured at a time, which is for counts and not for seconds.
     """
     all_cases = list(cases)
     kept = _Kept(name, all_cases)

@@ -89,6 +89,11 @@ Judge = Annotated[str | None, option("judge")]
 Exhaustive = Annotated[bool, option("exhaustive")]
 Target = Annotated[float | None, option("target", TrainingSpec)]
 Audit = Annotated[int | None, option("audit", TrainingSpec)]
+NoneOfThese = Annotated[bool, option("none_of_these", TrainingSpec)]
+TrainingErrorRates = Annotated[
+    str | None,
+    option("f_no", TrainingSpec, form=options(TrainingSpec)["f_yes"].help, metavar="F_NO,F_YES"),
+]
 Budget = Annotated[int | None, option("budget")]
 Seed = Annotated[int | None, option("seed")]
 Id = Annotated[str | None, option("id")]

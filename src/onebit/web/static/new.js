@@ -108,8 +108,8 @@ function chosen() {
   if (baseline) Object.assign(body, { baseline, candidates: lines("candidates") });
   const aim = baseline ? ["margin"] : ["eps", "top"];
   if (!trains && !baseline && element("tiers").checked) body.tiers = true;
-  const own = trains ? ["target"] : [...aim, "f-no", "f-yes"];
-  for (const id of [...own, "delta", "overlap", "repeat-share", "budget"])
+  if (trains && element("none-of-these").checked) body.none_of_these = true;
+  for (const id of [...(trains ? ["target"] : aim), "f-no", "f-yes", "delta", "overlap", "repeat-share", "budget"])
     if (element(id).value) body[id.replace("-", "_")] = Number(element(id).value);
   if (body.gold) body.gold_share = Number(element("gold-share").value);
   const labels = lines("labels");
