@@ -25,7 +25,14 @@ from onebit.hypotheses.base import Examples, check_n_labels, n_examples
 from onebit.learners.contract import Learner
 from onebit.learners.ledger import Ledger
 from onebit.learners.training.audit import Audits, set_aside
-from onebit.learners.training.constants import AUDIT_QUESTIONS, EPOCH_SHARE, LAST_SHARE, MIN_QUESTIONS, RECENT
+from onebit.learners.training.constants import (
+    AUDIT_QUESTIONS,
+    EPOCH_SHARE,
+    ITEMS_BEFORE,
+    LAST_SHARE,
+    MIN_QUESTIONS,
+    RECENT,
+)
 from onebit.learners.training.earlier import EarlierAnswer
 from onebit.learners.training.epoch import TrainingEpoch, best_possible
 from onebit.learners.training.guide import Guide
@@ -99,7 +106,7 @@ class TrainingLearner(Learner[TrainingResult]):
         trains_on: Bools = np.zeros(n_items, dtype=np.bool_)
         trains_on[shuffled[n_aside:]] = True
         asks_last = generator(seed, "items whose last label is asked").random(n_items) < LAST_SHARE
-        self._known = Knowledge(trains_on, check_n_labels(n_labels), asks_last)
+        self._known = Knowledge(trains_on, check_n_labels(n_labels), asks_last, ITEMS_BEFORE[protocol])
         self._known.recall(trained_on)
         planner = OneShotPlanner if protocol == "one-shot" else FollowUpPlanner
         # Of a large pool those have neighbours that are asked about first; follow-up keeps its first for later.
@@ -151,9 +158,9 @@ class TrainingLearner(Learner[TrainingResult]):
         # An epoch stays until every question of it is answered.
         if answer is not Answer.YES and self._epoch is not None:
             if answer is Answer.NO:
-                self._known.possible[question.item, question.label] = False
+                self._known.deny(question.item, question.label or 0)
             else:
-                self._known.unsure[question.item, question.label] = True
+                self._known.leave_open(question.item, question.label or 0)
             if self._is_followed_up(question):
                 self._epoch.ask_next_label(question_id)
 
@@ -175,8 +182,7 @@ class TrainingLearner(Learner[TrainingResult]):
             epoch.ready.remove(place)
         self._n_cant_tell -= answers[question_id] is Answer.CANT_TELL
         question = self._ledger.take_back(question_id)
-        self._known.possible[question.item, question.label] = True
-        self._known.unsure[question.item, question.label] = False
+        self._known.forget(question.item, question.label or 0)
 
     def adopt(self, plan: EpochRecord | EpochPlan) -> None:
         if not isinstance(plan, EpochPlan):
@@ -268,11 +274,12 @@ class TrainingLearner(Learner[TrainingResult]):
         if epoch.belief is None:
             # The noes of this epoch came after its plan was made.
             asked = [self._ledger.questions[number] for number in epoch.place_of]
-            denied = [(each.item, each.label) for each in asked if self._ledger.answers[each.id] is Answer.NO]
-            at = tuple(np.array(denied, dtype=np.int64).reshape(-1, 2).T)
-            self._known.possible[at] = True
+            denied = [(each.item, each.label or 0) for each in asked if self._ledger.answers[each.id] is Answer.NO]
+            for item, label in denied:
+                self._known.forget(item, label)
             epoch.belief = self._planner.belief(epoch.plan)
-            self._known.possible[at] = False
+            for item, label in denied:
+                self._known.deny(item, label)
         return int(best_possible(epoch.belief[place], self._known.askable(epoch.plan.items[place])))
 
     def _may_be_next(self, epoch: TrainingEpoch, label: int) -> bool:

@@ -14,7 +14,9 @@ from onebit.errors import InvalidInputError
 from onebit.hypotheses.base import Examples
 from onebit.learners.training.choice import can_be_settled, given_possible, worth_asking
 from onebit.learners.training.constants import (
+    CANDIDATES_PER_ANSWER,
     FEW_KNOWN,
+    FIRST_CANDIDATES,
     GOOD_GUESSES,
     HALF_CHOSEN,
     LEAST_LOOKED_AT,
@@ -84,7 +86,7 @@ class Planner(ABC):
     def _belief_of(self, model: Model, items: Ints) -> Floats:
         """What a model believes of ``items``; estimators refuse to be asked about none."""
         if items.size == 0:
-            return np.empty((0, self._known.possible.shape[1]))
+            return np.empty((0, self._known.n_labels))
         return mean_belief(model, take(self._x, items))
 
     def _asking(self, items: Ints, own: Floats) -> tuple[Floats, Floats]:
@@ -113,7 +115,7 @@ class OneShotPlanner(Planner):
 
     def _start(self, shuffled: Ints) -> None:
         self._uniforms = RoundStream(self._seed, "rounds")
-        self._pass: deque[int] = deque(shuffled.tolist())
+        self._pass, self._at = shuffled, 0
         self._n_passes, self._n_drawn = 1, 0
 
     def train(
@@ -146,15 +148,25 @@ class OneShotPlanner(Planner):
 
     def _next_items(self, n_wanted: int) -> Ints:
         """The next unknown items of this pass, or of a new one; none if all are known."""
-        unknown = self._known.unknown()
-        if not any(unknown[item] for item in self._pass):
+        drawn = self._of_this_pass(n_wanted)
+        if drawn.size == 0:
             order = generator(self._seed, f"pass {self._n_passes}").permutation(np.flatnonzero(self._known.trains_on))
-            self._pass = deque(order.tolist())
+            self._pass, self._at = order, 0
             self._n_passes += 1
-        drawn: list[int] = []
-        while self._pass and len(drawn) < n_wanted:
-            drawn += [item for item in (self._pass.popleft(),) if unknown[item]]
-        return np.array(drawn, dtype=np.int64)
+            drawn = self._of_this_pass(n_wanted)
+        return drawn
+
+    def _of_this_pass(self, n_wanted: int) -> Ints:
+        """The next unknown items of this pass, which are all that are left of it if fewer than wanted."""
+        found: list[Ints] = []
+        n_missing = n_wanted
+        while n_missing and self._at < self._pass.size:
+            # Some at a time: to look at the whole pool for a few items would take longer than all else.
+            some = self._pass[self._at : self._at + n_missing]
+            found.append(some[self._known.unknown(some)])
+            self._at += some.size
+            n_missing -= found[-1].size
+        return np.concatenate([np.empty(0, dtype=np.int64), *found])
 
 
 class FollowUpPlanner(Planner):
@@ -182,8 +194,7 @@ class FollowUpPlanner(Planner):
             # How many are drawn at random, and which of the unknown are chosen, is up to the plan.
             items = np.array(given.items, dtype=np.int64)
             at_random, chosen = items[: random.size], items[random.size :]
-            unknown = np.flatnonzero(self._known.unknown())
-            may_be = np.isin(chosen, unknown).all() and np.unique(items).size == items.size
+            may_be = self._known.unknown(chosen).all() and np.unique(items).size == items.size
             if not (np.array_equal(at_random, random) and may_be and given.most_each > 0):
                 raise InvalidInputError(f"epoch {number} of the log asks about items that could not be chosen")
             return self._adopted(given, number, False, items, np.arange(items.size) < random.size, given.most_each)
@@ -196,21 +207,24 @@ class FollowUpPlanner(Planner):
 
     def _chosen_share(self) -> float:
         """The share of items that are chosen because they are uncertain."""
-        per_label = self._known.n_known / int(self._known.possible.shape[1])
+        per_label = self._known.n_known / self._known.n_labels
         return per_label / (per_label + HALF_CHOSEN)
 
     def _most_each(self) -> int:
-        n_labels: int = self._known.possible.shape[1]
+        n_labels = self._known.n_labels
         n_known = self._known.n_known
         few = n_known < FEW_KNOWN * n_labels and (n_known + 1) * n_labels < GOOD_GUESSES * self._known.n_answers
         return n_labels if few else MOST_EACH
 
     def _candidates(self) -> Ints:
         """The items that may be chosen."""
-        unknown = self._known.unknown()
-        if self._neighbours is not None and (unknown & self._neighbours.speaks_of).any():
-            unknown &= self._neighbours.speaks_of
-        return np.flatnonzero(unknown)
+        if self._neighbours is not None:
+            n_first = max(FIRST_CANDIDATES, CANDIDATES_PER_ANSWER * self._known.n_answers)
+            for items in (self._neighbours.first_listed(n_first), np.sort(self._neighbours.listed)):
+                unknown = items[self._known.unknown(items)]
+                if unknown.size:
+                    return unknown
+        return np.flatnonzero(self._known.unknown(slice(None)))
 
     def _draw_random(self, n_wanted: int) -> Ints:
         """The next items that are drawn at random."""
