@@ -4,16 +4,17 @@ Before the first answer a forecast sees the models' predictions alone (``onebit 
 answers there were, and what they certified. What is forecast is the certified learner with raters who know the truth,
 on the pool, delta = .05: before the first answer the mean over the seeds, on the way each of these runs.
 
-There are four tables, and four more of half of the models of each, which were only looked at in the end. The middle of
-a forecast is the median of the rehearsals: how truths are imagined for them was set with a look at the four tables, and
-the halves decided nothing about it. How much the range is wider than that of the rehearsals is chosen for each table,
-and its half, on the three others and theirs (``fitted``). onebit has what all of them choose, which is printed.
+There are four tables, and four more of half of the models of each. The middle of a forecast is the median of the
+rehearsals. Which leads they have (``LEADS``), and how much the range is wider than theirs, is chosen for each table
+and its half, on the three others and theirs (``fitted``). onebit has what all of them choose, which is printed. The
+size of the jury and who is trusted were set with a look at the four tables.
 
 Five models' answers to Natural Questions with people's verdicts are forecast as onebit does it, by panel.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -29,7 +30,7 @@ from onebit.raters import SimulatedRater, VerdictRater
 from onebit.records import AskingProtocol, Closing, SelectionSpec, Setting
 from onebit.study.constants import IMAGINED, PLAN_SEED
 from onebit.study.kinds.selection.forecast import Spread, forecast
-from onebit.study.kinds.selection.imagining import Imagined, Table, imagined_rater
+from onebit.study.kinds.selection.imagining import Imagined, Table, imagined_rater, trusted_apart
 from onebit.study.kinds.selection.making import read_models
 from onebit.study.kinds.selection.planning import plan
 from onebit.study.kinds.selection.rehearsal import Course, Rehearsal, rehearse_once
@@ -42,6 +43,9 @@ DELTA, N_SEEDS = 0.05, 3
 KNOWN, KEPT_APART = "all models", "half of the models"
 #: A panel's.
 TEXTS, TEXT_EPS, N_PANELS = "evouna_nq.parquet", (0.1, 0.05, 0.03, 0.02), 10
+#: Sets of leads to choose from, in multiples of how far the trusted models lie apart; and the size of the juries.
+LEADS = ((0.25, 0.5, 1.0, 2.0, 4.0), (0.5, 1.0, 2.0, 4.0, 8.0))
+JURY = IMAGINED[0][0]
 #: The share of the cases of the other tables that the range must hold.
 COVERED = 0.95
 #: Parts of a run at whose end the rest is forecast; 0 is the end of its first epoch.
@@ -66,8 +70,8 @@ def cases() -> Iterator[Case]:
             continue
         for protocol in PROTOCOLS:
             case = {"table": name, "models": models, "protocol": protocol}
-            for jury, lead in IMAGINED:
-                yield {**case, "jury": jury, "lead": lead}
+            for multiple in sorted({lead for leads in LEADS for lead in leads}):
+                yield {**case, "lead": multiple}
             for eps, seed in product(ALL_EPS, range(N_SEEDS)):
                 yield {**case, "eps": eps, "seed": seed}
 
@@ -77,8 +81,9 @@ def measure(case: Case) -> Case:
     table, truth = loaded(case["table"], case["models"])
     setting = Setting(min(ALL_EPS), DELTA, case["protocol"], seed=PLAN_SEED)
     with threadpool_limits(1):
-        if "jury" in case:
-            rater = imagined_rater(table, setting, Imagined(case["jury"], case["lead"]))
+        if "lead" in case:
+            how = Imagined.of(JURY, case["lead"], trusted_apart(table.predictions))
+            rater = imagined_rater(table, setting, how)
             course = rehearse_once(table, setting, rater)
         else:
             setting = Setting(case["eps"], DELTA, case["protocol"], seed=case["seed"])
@@ -93,19 +98,28 @@ def measure(case: Case) -> Case:
 
 @dataclass(frozen=True)
 class Situation:
-    """Something to forecast, from the rehearsals of its table and protocol: how many answers are ``left``."""
+    """Something to forecast, from the rehearsals of its table and protocol by lead: how many answers are ``left``."""
 
     table: str
     protocol: str
     eps: float
-    rehearsal: Rehearsal
+    courses: dict[float, Course]
     left: float
     so_far: Closing | None = None
 
-    def figures(self, spread: Spread | None) -> tuple[int, int, int]:
+    def figures(self, chosen: Chosen) -> tuple[int, int, int]:
+        rehearsal = Rehearsal(tuple(self.courses[lead] for lead in chosen.leads))
         n_answers = 0 if self.so_far is None else self.so_far.n_answers
-        needed = forecast(self.rehearsal, self.eps, self.so_far, n_answers, spread)
+        needed = forecast(rehearsal, self.eps, self.so_far, n_answers, chosen.spread)
         return needed.low, needed.middle, needed.high
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """How forecasts are made: with rehearsals of these leads, and their range so much wider."""
+
+    leads: tuple[float, ...]
+    spread: Spread
 
 
 def course_of(row: Case) -> Course:
@@ -118,35 +132,45 @@ def situations(rows: list[Case], models: str, part: float | None = None) -> list
     own = [row for row in rows if row["models"] == models]
     for name, protocol, eps in product(dict.fromkeys(row["table"] for row in own), PROTOCOLS, ALL_EPS):
         here = [row for row in own if (row["table"], row["protocol"]) == (name, protocol)]
-        rehearsal = Rehearsal(tuple(course_of(row) for row in here if "jury" in row))
+        courses = {row["lead"]: course_of(row) for row in here if "lead" in row}
         runs = [course_of(row) for row in here if row.get("eps") == eps]
         if part is None:
-            found.append(Situation(name, protocol, eps, rehearsal, mean(course.n_answers for course in runs)))
+            found.append(Situation(name, protocol, eps, courses, mean(course.n_answers for course in runs)))
             continue
         for course in runs:
             there = 0 if part == 0 else int(np.argmin(np.abs(np.array(course.answers[:-1]) - part * course.n_answers)))
             n_answers = course.answers[there]
             closing = Closing(there, 0, n_answers, 0, (), course.certified[there])
-            found.append(Situation(name, protocol, eps, rehearsal, course.n_answers - n_answers, closing))
+            found.append(Situation(name, protocol, eps, courses, course.n_answers - n_answers, closing))
     return found
 
 
-def fitted(known: list[Situation]) -> Spread:
+def fitted_leads(known: list[Situation]) -> tuple[float, ...]:
+    """The set of leads whose medians are nearest to these situations, in the mean square of logarithms."""
+
+    def distance(leads: tuple[float, ...]) -> float:
+        chosen = Chosen(leads, Spread(1.0, 1.0, 1.0))
+        return mean(math.log(each.figures(chosen)[1] / each.left) ** 2 for each in known)
+
+    return min(LEADS, key=distance)
+
+
+def fitted(known: list[Situation], leads: tuple[float, ...]) -> Chosen:
     """The range of the rehearsals, wider on both sides alike, until it covers these situations."""
     beyond = []
     for each in known:
-        low, _, high = each.figures(Spread(1.0, 1.0, 1.0))
+        low, _, high = each.figures(Chosen(leads, Spread(1.0, 1.0, 1.0)))
         beyond.append(max(low / each.left, each.left / high, 1.0))
     wider = float(np.quantile(beyond, COVERED, method="higher"))
-    return Spread(1 / wider, 1.0, wider)
+    return Chosen(leads, Spread(1 / wider, 1.0, wider))
 
 
-def told(forecasts: list[tuple[Situation, Spread | None]], says_misses: bool = False) -> str:
+def told(forecasts: list[tuple[Situation, Chosen]], says_misses: bool = False) -> str:
     """How often forecasts hold."""
     n_near = n_inside = 0
     misses = ""
-    for each, spread in forecasts:
-        low, middle, high = each.figures(spread)
+    for each, chosen in forecasts:
+        low, middle, high = each.figures(chosen)
         is_near, is_inside = middle / 2 <= each.left <= 2 * middle, low <= each.left <= high
         n_near, n_inside = n_near + is_near, n_inside + is_inside
         if says_misses and not (is_near and is_inside):
@@ -155,25 +179,30 @@ def told(forecasts: list[tuple[Situation, Spread | None]], says_misses: bool = F
     return f"{n_near} of {len(forecasts)} within a factor 2, {n_inside} inside the range{misses}"
 
 
-def left_out(asked: list[Situation], known: list[Situation]) -> list[tuple[Situation, Spread | None]]:
-    """Each with the spread that the other tables ask for."""
-    spreads = {name: fitted([each for each in known if each.table != name]) for name in {each.table for each in known}}
-    return [(each, spreads[each.table]) for each in asked]
+def left_out(asked: list[Situation], known: list[Situation], before: list[Situation]) -> list[tuple[Situation, Chosen]]:
+    """Each with what the other tables choose: leads by forecasts ``before`` the first answer, ranges by those known."""
+    chosen = {}
+    for name in {each.table for each in known}:
+        leads = fitted_leads([each for each in before if each.table != name])
+        chosen[name] = fitted([each for each in known if each.table != name], leads)
+    return [(each, chosen[each.table]) for each in asked]
 
 
 def report(rows: list[Case]) -> None:
-    """The two figures, before the first answer and on the way; and the ranges that all tables choose."""
+    """The two figures, before the first answer and on the way; and what all tables choose."""
     before = {models: situations(rows, models) for models in (KNOWN, KEPT_APART)}
     way = {(models, part): situations(rows, models, part) for models, part in product((KNOWN, KEPT_APART), PARTS)}
     known_before = [each for some in before.values() for each in some]
     known_way = [each for some in way.values() for each in some]
     for models, asked in before.items():
-        print(f"before the first answer, {models}: {told(left_out(asked, known_before), says_misses=True)}")
+        print(f"before the first answer, {models}: {told(left_out(asked, known_before, known_before), True)}")
     for (models, part), asked in way.items():
         when = "after the first epoch" if part == 0 else f"after {part:.0%} of the answers"
-        print(f"{when}, {models}: {told(left_out(asked, known_way))}")
+        print(f"{when}, {models}: {told(left_out(asked, known_way, known_before))}")
+    leads = fitted_leads(known_before)
+    print(f"all tables choose the leads {leads}; onebit has {tuple(sorted(lead for _, lead in IMAGINED))}")
     for name, known in (("SPREAD_BEFORE", known_before), ("SPREAD_ON_THE_WAY", known_way)):
-        spread = fitted(known)
+        spread = fitted(known, leads).spread
         print(f"all tables choose {name} = ({spread.low:.2f}, {spread.middle:.2f}, {spread.high:.2f})")
 
 

@@ -45,6 +45,8 @@ PAGE = ROOT / "docs" / "mutants.md"
 #: Which tests are about which files.
 TESTS = {
     "explore/corrective.py": ["tests/unit/explore/test_corrective.py"],
+    "explore/constants.py": ["tests/unit/explore/test_corrective.py", "tests/unit/explore/test_potential.py"],
+    "explore/frank_wolfe.py": ["tests/unit/explore/test_frank_wolfe.py", "tests/unit/explore/test_mixture.py"],
     "explore/hedge.py": ["tests/unit/explore/test_hedge.py"],
     "explore": [
         "tests/reference/test_spider.py",

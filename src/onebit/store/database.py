@@ -24,6 +24,8 @@ from onebit.errors import InvalidInputError, OnebitError
 VERSION = "3"
 #: How long one process waits for another to finish its write, in seconds.
 PATIENCE = 30
+#: Connections of one process to its store. Origin: what SQLAlchemy allows by itself, 5 that it keeps and 10 more.
+MOST_CONNECTIONS = 15
 #: How soon a PostgreSQL server that went away without a word is given up: seconds to connect, seconds between signs of
 #: life, how many of them may be missed, and milliseconds until something sent must have arrived.
 POSTGRES_TIMEOUTS = {
@@ -57,8 +59,11 @@ def connect(url: str, untouched: bool = False) -> Engine:
     ``untouched``: nothing of it is changed. Whoever is the last to close an SQLite store otherwise moves its
     write-ahead log into the file, and of a log that is damaged no more than its beginning.
     """
-    # A connection that the server closed while nobody answered is replaced before it is used.
-    more: dict[str, Any] = {} if is_sqlite(url) else {"pool_pre_ping": True, "connect_args": POSTGRES_TIMEOUTS}
+    # Connections are kept: under load, opening one more for a moment takes longer than what it is opened for.
+    more: dict[str, Any] = {"pool_size": MOST_CONNECTIONS, "max_overflow": 0}
+    if not is_sqlite(url):
+        # A connection that the server closed while nobody answered is replaced before it is used.
+        more |= {"pool_pre_ping": True, "connect_args": POSTGRES_TIMEOUTS}
     if untouched:
         return _connect_untouched(url, more)
     engine = create_engine(_checked(url), **more)

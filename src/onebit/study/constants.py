@@ -86,9 +86,11 @@ MOST_TO_SIMULATE = 50_000_000
 #: numbers, set with a look at the tables of ``benchmarks/forecast.py``.
 TRUSTED_SHARE, MIN_TRUSTED, MOST_TRUSTED = 0.2, 5, 20
 #: The size of the juries of an imagined truth, and the share of items on which the model with the lead is right because
-#: it leads; one truth for each rehearsal, the most likely first. Origin: round numbers, set with a look at the tables
-#: of ``benchmarks/forecast.py``.
-IMAGINED = ((3, 0.05), (3, 0.1), (3, 0.0), (3, 0.2))
+#: it leads, in multiples of how far the trusted models lie apart; one truth for each rehearsal, the most likely first.
+#: Origin: ``benchmarks/forecast.py`` chooses between two such sets, for each of its tables on the others.
+IMAGINED = ((3, 2.0), (3, 1.0), (3, 4.0), (3, 0.5), (3, 8.0))
+#: The trusted are taken to lie apart by this share at least, and the lead is this share at most. Origin: round numbers.
+LEAST_APART, MOST_LEAD = 0.01, 0.5
 #: By how much each model is accepted less often than the one before, in the rehearsals of a panel; how often the first
 #: is; and the share of items on which all are accepted or none. Origin: the gaps are round numbers. On Natural
 #: Questions as judged by people for EVOUNA, five models are accepted on .56 to .68 of the items, and two of them differ
@@ -96,7 +98,7 @@ IMAGINED = ((3, 0.05), (3, 0.1), (3, 0.0), (3, 0.2))
 TEXT_GAPS, ACCEPTED, SHARED = (0.02, 0.01, 0.03, 0.0, 0.05), 0.65, 0.5
 #: What the least, the median and the largest of the rehearsals are multiplied by for the three figures of a forecast,
 #: before the first answer and on the way. Origin: ``benchmarks/forecast.py``, on four tables and half of each.
-SPREAD_BEFORE, SPREAD_ON_THE_WAY = (0.5, 1.0, 1.99), (0.45, 1.0, 2.24)
+SPREAD_BEFORE, SPREAD_ON_THE_WAY = (0.63, 1.0, 1.58), (0.52, 1.0, 1.91)
 #: Of what a rehearsal took, this share is left at least: who has not certified eps needs more answers. Origin: about
 #: what an epoch asks for.
 LEAST_LEFT = 0.03

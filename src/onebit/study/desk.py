@@ -6,7 +6,7 @@ given what next, so they live in memory, on a clock that nobody can set.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import OrderedDict, defaultdict
 from heapq import heappop, heappush
 from itertools import count
 
@@ -44,8 +44,8 @@ class Desk:
         self._is_free: set[int] = set()
         self._ends: list[tuple[float, int, int, str | None]] = []
         self._n_leases = count()
-        #: When each rater last asked.
-        self._seen: dict[str, float] = {}
+        #: When each rater last asked, in that order.
+        self._seen: OrderedDict[str, float] = OrderedDict()
         for number, offered in enumerate(course.offered):
             if number not in course.answered:
                 votes = course.votes[number]
@@ -66,10 +66,12 @@ class Desk:
     def see(self, rater: str, now: float) -> None:
         """A rater asks for questions."""
         self._seen[rater] = now
+        self._seen.move_to_end(rater)
 
     def n_answering(self, now: float) -> int:
         """Raters who can each have a question of their own at the same time: those present, by how many share one."""
-        self._seen = {rater: at for rater, at in self._seen.items() if at > now - PRESENT_FOR}
+        while self._seen and self._seen[first := next(iter(self._seen))] <= now - PRESENT_FOR:
+            del self._seen[first]
         return max(1, -(-len(self._seen) // self._overlap))
 
     def hand(self, rater: str) -> list[int]:

@@ -11,7 +11,7 @@ import hashlib
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, Literal
 
@@ -24,7 +24,12 @@ from onebit.web.constants import LINK_DAYS, MOST_OWNER_LINKS
 
 Kind = Literal["owner", "rater"]
 
-_FIND = "SELECT id, kind, study_id, rater, made_at, expires_at, revoked_at FROM links WHERE token_hash = ?"
+#: Whether the link's study is paused is asked along: raters ask for both with every question.
+_FIND = (
+    "SELECT id, kind, study_id, rater, made_at, expires_at, revoked_at,"
+    " EXISTS (SELECT 1 FROM pauses WHERE pauses.study_id = links.study_id) AS is_paused"
+    " FROM links WHERE token_hash = ?"
+)
 _PAUSED = "SELECT 1 FROM pauses WHERE study_id = ?"
 
 
@@ -34,7 +39,10 @@ class UnknownLinkError(OnebitError):
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link as the owner sees it: everything but its token. ``rater`` is the name of whoever has it."""
+    """A link as the owner sees it: everything but its token. ``rater`` is the name of whoever has it.
+
+    ``is_paused``: of a link that was found by its token, whether its study gave out no questions then.
+    """
 
     id: int
     kind: Kind
@@ -43,6 +51,7 @@ class Link:
     made_at: str
     expires_at: str
     revoked_at: str | None
+    is_paused: bool = False
 
     def works(self, now: str) -> bool:
         return self.revoked_at is None and now < self.expires_at
@@ -89,7 +98,7 @@ class Access:
     def find(self, token: str) -> Link:
         """The link of a token; UnknownLinkError, which does not say why, if it opens nothing."""
         row = self._store.look_up(_FIND, _hash(token))
-        link = None if row is None else _link(row)
+        link = None if row is None else replace(_link(row), is_paused=bool(row.is_paused))
         if link is None or not link.works(_text(self._clock())):
             raise UnknownLinkError(
                 "this link does not work: it has ended, was revoked, or is mistyped; ask for another"

@@ -151,8 +151,11 @@ async def limited(request: Request, most: int) -> AsyncIterator[bytes]:
         raise TooLargeError(f"this is larger than the {most:,} bytes that the server takes")
 
 
-async def read_json(request: Request) -> Any:
-    content = b"".join([chunk async for chunk in limited(request, MOST_BODY)])
+async def read_body(request: Request) -> bytes:
+    return b"".join([chunk async for chunk in limited(request, MOST_BODY)])
+
+
+def as_json(content: bytes) -> Any:
     try:
         return json.loads(content)
     except (ValueError, RecursionError):
@@ -164,8 +167,8 @@ def endpoint(operation: Operation) -> Callable[[Request], Awaitable[Response]]:
 
     async def answer(request: Request) -> Response:
         try:
-            call = await _call_of(request, operation)
-            given = await _done(operation, call)
+            content = b"" if operation.body is None else await read_body(request)
+            given = await _done(request, operation, content)
         except OnebitError as error:
             return error_response(error)
         except ClientDisconnect:
@@ -176,18 +179,23 @@ def endpoint(operation: Operation) -> Callable[[Request], Awaitable[Response]]:
     return answer
 
 
-async def _done(operation: Operation, call: Call) -> Any:
+async def _done(request: Request, operation: Operation, content: bytes) -> Any:
     """What a handler gives, or the server that has the study open."""
+
+    def handled() -> Any:
+        return operation.handler(_call_of(request, operation, content))
+
     try:
         if operation.streams:
-            return await operation.handler(call)
-        return await run_in_threadpool(operation.handler, call)
+            return await operation.handler(await run_in_threadpool(_call_of, request, operation, content))
+        # One way to another thread and back: with a thousand raters these ways are most of the work.
+        return await run_in_threadpool(handled)
     except ElsewhereError as error:
-        return await pass_on(call.request, error, b"" if operation.body is None else json.dumps(call.body).encode())
+        return await pass_on(request, error, content)
 
 
-async def _call_of(request: Request, operation: Operation) -> Call:
-    link, token = await run_in_threadpool(identify, request)
+def _call_of(request: Request, operation: Operation, content: bytes) -> Call:
+    link, token = identify(request)
     if link.kind != operation.who:
         raise ForbiddenError(f"this is for {operation.who}s; your link is a {link.kind}'s")
     for name, value in request.query_params.multi_items():
@@ -199,8 +207,7 @@ async def _call_of(request: Request, operation: Operation) -> Call:
             raise InvalidInputError(f"the query lacks {name!r}")
     body: dict[str, Any] = {}
     if operation.body is not None:
-        body = await read_json(request)
+        body = as_json(content)
         check(body, operation.body)
-    return Call(
-        request.app.state.site, link, token, body, request.path_params, dict(request.query_params.items()), request
-    )
+    query = dict(request.query_params.items())
+    return Call(request.app.state.site, link, token, body, request.path_params, query, request)

@@ -160,8 +160,7 @@ def are_together(study: Study) -> bool:
 def ask(call: Call) -> dict[str, Any]:
     room, rater = _room(call), _rater(call)
     together = are_together(room.study)
-    paused = call.site.access.is_paused(room.entry.id)
-    hand = room.hand(rater, int(call.body.get("n", 1)), paused, together)
+    hand = room.hand(rater, int(call.body.get("n", 1)), call.link.is_paused, together)
     return {
         "state": hand.state,
         "together": together,
@@ -200,8 +199,7 @@ def undo(call: Call) -> dict[str, Any]:
 
 def progress(call: Call) -> dict[str, Any]:
     room = _room(call)
-    paused = call.site.access.is_paused(room.entry.id)
-    state: State = "done" if room.study.is_over else "paused" if paused else "asking"
+    state: State = "done" if room.study.is_over else "paused" if call.link.is_paused else "asking"
     return {"study": room.entry.name, "state": state, "progress": room.progress(state, _rater(call), _language(call))}
 
 

@@ -14,7 +14,7 @@ from onebit.learners.items import Pool
 from onebit.learners.paper.hedge import HedgeLearner
 from onebit.learners.paper.sequel_sizes import HedgePlan, hedge_plan
 from onebit.raters import CallableRater, SimulatedRater
-from onebit.records import Answer, Question, RunStatus
+from onebit.records import Answer, Question, RunStatus, Status
 
 K = 5
 TABLE, TRUTH = models_of_accuracy(np.random.default_rng(3), np.array([0.3, 0.5, 0.7, 0.9]), 50, K)
@@ -48,6 +48,16 @@ def test_propensities_are_the_law_of_the_questions() -> None:
     # Labels are asked as often as their propensities say: a share of 3,000 has a deviation below .01.
     likely = np.mean([q.propensity > 0.5 for q in final])
     assert likely == pytest.approx(np.where(law > 0.5, law, 0).sum(axis=1).mean(), abs=0.05)
+
+
+def test_a_phase_ends_with_its_last_round() -> None:
+    """Asked one at a time, so that a phase which ends a round too early or too late shows it."""
+    learner = HedgeLearner(CLASS, pool(), HedgePlan(20, 30), seed=2)
+    epochs = []
+    while not isinstance(asked := learner.ask(1), Status):
+        epochs.append(asked[0].epoch)
+        learner.tell(asked[0].id, Answer.YES if TRUTH[asked[0].item] == asked[0].label else Answer.NO)
+    assert epochs == [0] * 20 + [1] * 30
 
 
 def test_abstentions_are_spread_evenly() -> None:

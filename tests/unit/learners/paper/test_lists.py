@@ -52,6 +52,7 @@ def test_lists_of_one_are_hedge_run_for_run(seed: int, abstaining: bool) -> None
     other = run(ListLearner(Singletons(finite), pool(), plan, seed=seed), lambda q: seen_by("lists", q), at_a_time=77)
     assert asked["hedge"] == asked["lists"]
     assert (one.chosen, one.achieved_eps, one.oracle_calls) == (other.chosen, other.achieved_eps, other.oracle_calls)
+    assert (one.n_rounds, one.rounds_phase_1, one.rounds_phase_2) == (other.n_rounds, 150, 300)
     assert one.coverage is not None
     assert other.coverage is not None
     assert one.coverage.mixture.hypotheses == other.coverage.mixture.hypotheses

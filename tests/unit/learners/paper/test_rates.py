@@ -43,6 +43,9 @@ def test_iltcb_is_a_power_of_two_and_its_constant_is_the_publications() -> None:
         return ILTCB_C0 * math.sqrt(10 * math.log(16 * t**2 * 100 / 0.05) / t)
 
     assert bound(T) <= 0.1 < bound(T // 2)
+    # Exactly a power of two is enough as it is; one more is not.
+    assert iltcb_rounds(10, 100, bound(2**30), 0.05) == 2**30
+    assert iltcb_rounds(10, 100, bound(2**30 + 1), 0.05) == 2**31
 
 
 def test_all_rows_are_there_and_grow_with_K() -> None:

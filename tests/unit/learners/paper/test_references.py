@@ -13,7 +13,7 @@ from onebit.learners.items import Pool
 from onebit.learners.paper.final import ErmResult
 from onebit.learners.paper.full_information import FullInformationLearner
 from onebit.learners.paper.uniform import UniformLearner
-from onebit.records import Answer
+from onebit.records import Answer, Question
 
 K, N_ROUNDS, DELTA = 7, 4000, 0.1
 CLASS = PredictionTable([[0, 1, 2], [3, 4, 5], [6, 6, 6]], n_labels=K)
@@ -51,3 +51,18 @@ def test_a_yes_to_a_uniform_guess_counts_K_times() -> None:
     # Every label is right: each hypothesis has accuracy 1, up to a deviation of sqrt((K - 1) / n) = .04.
     assert result.intervals.estimate == pytest.approx(np.ones(3), abs=0.25)
     assert (result.intervals.upper >= 1).all()
+
+
+def test_the_first_label_counts_as_every_other_and_who_cant_tell_says_nothing() -> None:
+    said, right = np.array([[1, 1, 1, 1], [0, 0, 1, 1]]), (0, 0, 1, None)
+    learner = FullInformationLearner(PredictionTable(said, 2), Pool(np.arange(4)), 4000, seed=0)
+
+    def rater(question: Question) -> Answer | int:
+        label = right[question.item]
+        return Answer.CANT_TELL if label is None else label
+
+    result = run(learner, rater)
+    assert result.chosen == 1
+    assert result.intervals is not None
+    # A share of 4,000 draws has a deviation of at most .008.
+    assert result.intervals.estimate == pytest.approx([0.25, 0.75], abs=0.05)

@@ -7,6 +7,7 @@ import pytest
 from tests.unit.study.kinds.votes import synthetic
 
 from onebit.records import Setting
+from onebit.study.constants import IMAGINED
 from onebit.study.kinds.selection import prices, rehearsal
 from onebit.study.kinds.selection.imagining import Answered, Table
 from onebit.study.kinds.selection.prices import counted_prices, forecast_prices
@@ -28,7 +29,9 @@ def test_the_other_ways_are_priced_in_their_own_unit() -> None:
     for price in found:
         assert 0 < price.answers <= 20 * said.shape[1]
         assert price.source.startswith("forecast, likely ")
-    assert parts == [(done, 8) for done in range(1, 9)]
+    # Two ways, each with all rehearsals.
+    n_parts = 2 * len(IMAGINED)
+    assert parts == [(done, n_parts) for done in range(1, n_parts + 1)]
     ways = [price.way for price in forecast_prices(table, Setting(0.05, 0.05, "follow-up", exhaustive=True))]
     assert ways == ["One-shot", "Full labels of random items"]
 

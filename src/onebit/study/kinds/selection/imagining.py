@@ -2,7 +2,8 @@
 
 How good the models are, and how far the best is ahead, decides what a selection costs, and votes show neither. So both
 are varied. An imagined truth is the vote of a *jury* on every item: the larger the jury, the better the models. On some
-items it is what one model says, who has the *lead*. What was answered already is kept to.
+items it is what one model says, who has the *lead*: the more the best models differ in how often they agree with the
+vote, the further ahead the best is likely to be. What was answered already is kept to.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ from onebit.records import Answer, Question, Setting
 from onebit.study.constants import (
     ACCEPTED,
     IMAGINED,
+    LEAST_APART,
     MIN_TRUSTED,
+    MOST_LEAD,
     MOST_TRUSTED,
     SHARED,
     TEXT_GAPS,
@@ -70,6 +73,11 @@ class Imagined:
     jury: int
     lead: float
 
+    @classmethod
+    def of(cls, jury: int, multiple: float, apart: float) -> Imagined:
+        """With a lead that is so many times what the trusted models lie ``apart``."""
+        return cls(jury, min(multiple * apart, MOST_LEAD))
+
 
 def imagined_raters(table: Table, setting: Setting, answered: Answered | None = None) -> list[Rater]:
     """Raters who answer by what is imagined, and err as often as the setting allows for; for panels, by verdicts.
@@ -79,7 +87,8 @@ def imagined_raters(table: Table, setting: Setting, answered: Answered | None = 
     if setting.protocol == "panel":
         verdicts = [imagined_verdicts(table.predictions, gap, setting.seed) for gap in TEXT_GAPS]
         return [VerdictRater(table.predictions, each) for each in verdicts]
-    return [imagined_rater(table, setting, Imagined(*how), answered) for how in IMAGINED]
+    apart = trusted_apart(table.predictions)
+    return [imagined_rater(table, setting, Imagined.of(*how, apart), answered) for how in IMAGINED]
 
 
 def imagined_rater(table: Table, setting: Setting, how: Imagined, answered: Answered | None = None) -> Rater:
@@ -104,7 +113,7 @@ def imagined_truth(table: Table, how: Imagined, seed: int, answered: Answered | 
     something: it may know what the models do not.
     """
     n_models, n_items = table.predictions.shape
-    n_trusted = min(n_models, max(MIN_TRUSTED, round(TRUSTED_SHARE * n_models)), MOST_TRUSTED)
+    n_trusted = _n_trusted(n_models)
     trusted = table.predictions[_by_agreement(table.predictions)[:n_trusted]]
     rng = generator(seed, f"imagined truth, {how.jury} jurors, lead {how.lead}")
     jury = trusted[rng.integers(0, n_trusted, (how.jury, n_items)), np.arange(n_items)].astype(np.int64)
@@ -166,8 +175,27 @@ def imagined_verdicts(predictions: Predictions, gap: float, seed: int) -> NDArra
     return verdicts
 
 
+def trusted_apart(predictions: Predictions) -> float:
+    """By how much the first of the trusted models agrees with the vote more often than the last of them.
+
+    >>> said = np.array([[0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1]])
+    >>> trusted_apart(said)
+    0.25
+    """
+    agreement = np.sort(_agreement(predictions))[::-1]
+    return max(float(agreement[0] - agreement[_n_trusted(agreement.size) - 1]), LEAST_APART)
+
+
+def _n_trusted(n_models: int) -> int:
+    return min(n_models, max(MIN_TRUSTED, round(TRUSTED_SHARE * n_models)), MOST_TRUSTED)
+
+
 def _by_agreement(predictions: Predictions) -> NDArray[np.int64]:
     """The rows of ``predictions`` (N, n), those first that agree with the plurality on most items."""
+    return np.argsort(-_agreement(predictions), kind="stable")
+
+
+def _agreement(predictions: Predictions) -> NDArray[np.float64]:
+    """How often each model agrees with the plurality, (N,)."""
     vote = plurality(predictions)
-    agreement = np.array([((row == vote) & (row >= 0)).mean() for row in predictions])
-    return np.argsort(-agreement, kind="stable")
+    return np.array([((row == vote) & (row >= 0)).mean() for row in predictions])
