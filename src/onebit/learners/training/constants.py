@@ -63,7 +63,7 @@ MOST_DENIED = 0.99
 #: Each label counts as met so many times before the first answer, and its share is learned in so many steps. In
 #: one-shot most items are left after one no, and which are confirmed hangs on which labels are easy: shares learned
 #: from few would let it ask about those again and again. Origin: a fifth of the training rows, at 1,000 answers, of
-#: letter (seeds 0 and 1), digits and clinc50 (seed 0); docs/learning.md has the figures.
+#: letter (seeds 0 and 1), digits and clinc50 (seed 0), by ``make bench-label_shares``.
 ITEMS_BEFORE, SHARE_STEPS = {"one-shot": 30.0, "follow-up": 1.0}, 20
 #: That probability is never taken to be below or above these.
 #: Origin: a round number, so that what is known of one neighbour never rules out a label.
@@ -108,8 +108,8 @@ PRIOR, MOST_DECAY = 300.0, 1.0
 #: many labels there are many answers about few examples: steps on what is long known drive the weights out of bounds.
 STEPS_PER_ANSWER, LEAST_STEPS, MOST_PASSES = 1.2, 10, 20
 #: With more labels than these a step takes long, and most answers are noes, which teach little: steps fall as this
-#: power of the number of labels, so that an answer does not cost in proportion to it. Origin: for time; a third of the
-#: steps cost .013 on clinc150 at 1,000 answers with names (a fifth of the training rows, seed 0), and this leaves .6.
+#: power of the number of labels, so that an answer does not cost in proportion to it. Origin: for time;
+#: with 150 labels this leaves .6 of the steps.
 FEW_LABELS, STEPS_FALL = 75, 0.75
 #: At least this share of a batch are examples whose label is known.
 LEAST_YES = 0.5
