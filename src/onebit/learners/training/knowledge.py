@@ -31,16 +31,24 @@ class Knowledge:
 
     A can't tell is not a yes to that label, and nothing more: the label is neither denied nor asked again. Where all
     labels but one were denied, the last counts as known; but on the items ``asks_last`` (n,) it is asked too, which
-    shows whether a label is missing. An item of which every label was denied teaches nothing.
+    shows whether a label is missing. An item that has none of the labels teaches nothing: every label was denied, or a
+    rater said so; nor does one that was ``left`` because it seems to have none.
     """
 
     def __init__(
-        self, trains_on: Bools, n_labels: int, asks_last: Bools | None = None, items_before: float = 1.0
+        self,
+        trains_on: Bools,
+        n_labels: int,
+        asks_last: Bools | None = None,
+        never_left: Bools | None = None,
+        items_before: float = 1.0,
     ) -> None:
         n_items = trains_on.size
         self._items_before = items_before
         self.trains_on, self.n_labels = trains_on, n_labels
         self._asks_last: Bools = np.zeros_like(trains_on) if asks_last is None else asks_last
+        #: Which items are asked about to the end, however likely it is that they have none of the labels.
+        self.never_left: Bools = np.zeros_like(trains_on) if never_left is None else never_left
         #: Which labels are left of each item, and at which a rater could not tell; shape (n, K).
         self.possible: Bools = np.ones((n_items, n_labels), dtype=np.bool_)
         self._unsure: Bools = np.zeros((n_items, n_labels), dtype=np.bool_)
@@ -58,8 +66,10 @@ class Knowledge:
         self.n_answers = 0
         self.verified: list[VerifiedLabel] = []
         self._shares: tuple[int, Floats] | None = None
-        self._dropped: Bools = np.zeros(n_items, dtype=np.bool_)
-        self._confirmed: Bools = np.zeros(n_items, dtype=np.bool_)
+        #: Which items have none of the labels, by what raters said; which seem to, and are not asked about any more.
+        self.has_none: Bools = np.zeros(n_items, dtype=np.bool_)
+        self.left: Bools = np.zeros(n_items, dtype=np.bool_)
+        self.confirmed: Bools = np.zeros(n_items, dtype=np.bool_)
         self._confirmed_weight: Floats = np.zeros(n_items)
 
     def deny(self, item: int, label: int) -> None:
@@ -93,15 +103,19 @@ class Knowledge:
         self.n_answers += 1
         if label is None or answer is Answer.CANT_TELL:
             return
-        if answer is Answer.NO:
+        if answer is Answer.NONE:
+            self.possible[item] = False
+            self._count(item)
+            self.has_none[item] = True
+        elif answer is Answer.NO:
             # Where every label was denied the right one is missing, or a rater erred: the item would teach nonsense.
             if self.n_possible[item] == 0:
-                self._dropped[item] = True
+                self.has_none[item] = True
                 self.n_asked_to_end += 1
                 self.n_without_label += 1
         else:
             self.n_asked_to_end += int(self.n_possible[item] == 1)
-            self._confirmed[item] = True
+            self.confirmed[item] = True
             self.possible[item] = np.arange(self.n_labels) == label
             self._count(item)
             self._confirmed_weight[item] = 1 / question.propensity
@@ -110,7 +124,7 @@ class Knowledge:
     def recall(self, earlier: Sequence[EarlierAnswer]) -> None:
         """Take in answers from before the run, of which none was given twice."""
         for each in earlier:
-            if each.answer is Answer.NO:
+            if each.answer in (Answer.NO, Answer.NONE):
                 self.deny(each.item, each.label)
             elif each.answer is Answer.CANT_TELL:
                 self.leave_open(each.item, each.label)
@@ -156,15 +170,29 @@ class Knowledge:
 
     def unknown(self, items: Ints | slice) -> Bools:
         """Which of ``items`` are trained on, and have a label that is worth asking about."""
-        worth = (self.n_possible[items] > 1) | (self._asks_last[items] & ~self._confirmed[items])
-        unknown: Bools = self.trains_on[items] & ~self._dropped[items] & worth & (self._n_askable[items] > 0)
+        worth = (self.n_possible[items] > 1) | (self._asks_last[items] & ~self.confirmed[items])
+        open_ones = self.trains_on[items] & ~self.has_none[items] & ~self.left[items]
+        unknown: Bools = open_ones & worth & (self._n_askable[items] > 0)
         return unknown
 
     def taught(self) -> Ints:
         """The items that a model can learn from."""
         items = self.asked_items()
         # Where every label is possible nothing but can't tell was said.
-        return items[~self._dropped[items] & (self.n_possible[items] < self.n_labels)]
+        of_no_use = self.has_none[items] | self.left[items]
+        return items[~of_no_use & (self.n_possible[items] < self.n_labels)]
+
+    def granted(self) -> Ints:
+        """The items whose last label is taken for granted, since all others were denied."""
+        asked = self.asked_items()
+        settled = self.confirmed[asked] | self.left[asked] | self._asks_last[asked]
+        granted: Ints = asked[self.trains_on[asked] & ~settled & (self.n_possible[asked] == 1)]
+        return granted
+
+    def may_be_left(self, items: Ints) -> Ints:
+        """Those of ``items`` that may be left: asked about, without an end yet, and not ``never_left``."""
+        settled = self.confirmed[items] | self.has_none[items] | self.left[items]
+        return items[self.asked[items] & ~settled & ~self.never_left[items]]
 
     def lessons(self, x: Examples, items: Ints, n_answers: int) -> Known:
         """All that a model can learn from ``items``."""

@@ -116,6 +116,11 @@ class Neighbours:
         shares: Floats = share.clip(LEAST_SAME, MOST_SAME)[rank_of]
         return shares
 
+    def near_of(self, items: Ints) -> tuple[Bools, NDArray[np.int32]]:
+        """Which of ``items`` are listed, and the neighbours of these, nearest first."""
+        is_listed = self.is_listed[items]
+        return is_listed, self._nearest.of(self._place[items[is_listed]])
+
 
 def _fading(known: Knowledge, halved_at: float) -> float:
     """A factor that begins at 1 and is one half at ``halved_at`` known items a label."""
