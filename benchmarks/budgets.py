@@ -8,9 +8,11 @@ Methods: a budget that is spent (one-shot on a pool, ``--budget`` without ``--ep
 with a budget (one-shot, follow-up, and labels, which asks for labels); random labels; Model Selector, ModelPicker and
 CODA, rebuilt from their publications in ``research/rivals``, which ask for labels. The unit is one answer: a yes or no,
 or a label; at 2 s per answer and 5 s per label, 100 answers take as long as 40 labels. CODA wants soft scores and has
-hard predictions here; it is slow, so it has fewer seeds, budgets up to 100 and pools alone.
+hard predictions here; it takes up to a second per label, so it has fewer seeds, budgets up to 100 and pools alone. On a
+whole table seeds of Model Selector differ in ties alone, and it takes long there: it has fewer seeds, too.
 
-``python -m benchmarks.budgets [SEEDS [METHOD ...]]``; results are kept, and a second call goes on.
+``python -m benchmarks.budgets [SEEDS [METHOD ...]]``; every part of a few seeds is kept, and a second call goes on,
+also with more seeds. Whole tables come after all pools.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from functools import lru_cache, partial
 
 import numpy as np
 from benchmarks.budget_tables import MADE, REAL, Table, table
-from benchmarks.harness import Case, run_cases
+from benchmarks.harness import Case, print_rows, run_cases
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from onebit.hypotheses.finite import PredictionTable
@@ -43,8 +45,10 @@ POOL = 1000
 #: Labels that take as long as so many answers: 2 s per yes or no, 5 s per label.
 IN_THE_TIME = {50: 20, 100: 40, 200: 80, 500: 200}
 LABELS = tuple(sorted({*BUDGETS, *IN_THE_TIME.values()}))
-#: CODA takes seconds per label.
+#: Seeds of a part, which is kept at once.
+PART = 5
 CODA_SEEDS, CODA_LABELS = 5, (20, 40, 50, 80, 100)
+SELECTOR_SEEDS_ON_ALL = 5
 Named = list[tuple[int, float | None]]
 
 
@@ -112,41 +116,58 @@ def whole(name: str) -> Table:
     return found
 
 
+def n_seeds(method: str, items: int | None, seeds: int) -> int:
+    """How many seeds a method has."""
+    if method == "CODA":
+        return min(seeds, CODA_SEEDS) if items is not None else 0
+    return min(seeds, SELECTOR_SEEDS_ON_ALL) if method == "Model Selector" and items is None else seeds
+
+
 def cases(seeds: int, methods: list[str]) -> Iterator[Case]:
     present = [name for name in (*REAL, *MADE) if table(name) is not None]
     for items in (POOL, None):
-        for name in present:
-            for method in methods:
-                if method != "CODA":
-                    yield {"table": name, "items": items, "method": method, "seeds": seeds}
-                elif items is not None:
-                    yield {"table": name, "items": items, "method": method, "seeds": min(seeds, CODA_SEEDS)}
+        for first in range(0, seeds, PART):
+            for name in present:
+                for method in methods:
+                    n = min(PART, n_seeds(method, items, seeds) - first)
+                    if n > 0:
+                        yield {"table": name, "items": items, "method": method, "first": first, "seeds": n}
 
 
 def measure(case: Case) -> Case:
-    budgets = COUNTS.get(case["method"], BUDGETS)
-    start, hits, regrets, shown = time.process_time(), [], [], []
+    """For each seed and budget: the regret, and what was certified."""
+    budgets, start = COUNTS.get(case["method"], BUDGETS), time.process_time()
+    regrets, shown = [], []
     with threadpool_limits(1):
-        for seed in range(case["seeds"]):
+        for seed in range(case["first"], case["first"] + case["seeds"]):
             on = whole(case["table"]).pool(seed, case["items"])
             accuracy = on.accuracy
             named = METHODS[case["method"]](on, seed, budgets)
-            regret = np.array([accuracy.max() - accuracy[model] for model, _ in named])
-            hits.append(regret == 0)
-            regrets.append(regret)
+            regrets.append([float(accuracy.max() - accuracy[model]) for model, _ in named])
             shown.append([eps for _, eps in named])
-    figures: Case = {
-        f"best {n}": round(100 * float(each)) for n, each in zip(budgets, np.mean(hits, axis=0), strict=True)
-    }
-    figures |= {f"regret {n}": float(each) for n, each in zip(budgets, np.mean(regrets, axis=0), strict=True)}
-    if None not in shown[0]:
-        eps = np.mean(np.array(shown, dtype=np.float64), axis=0)
-        figures |= {f"eps {n}": float(each) for n, each in zip(budgets, eps, strict=True)}
-    return {**figures, "seconds": (time.process_time() - start) / case["seeds"]}
+    return {"regrets": regrets, "shown": shown, "seconds": time.process_time() - start}
+
+
+def together(parts: list[Case]) -> list[Case]:
+    """One row per table, size and method, from all of its parts."""
+    rows = []
+    for key in dict.fromkeys((part["items"], part["table"], part["method"]) for part in parts):
+        of = [part for part in parts if (part["items"], part["table"], part["method"]) == key]
+        budgets, regrets = COUNTS.get(key[2], BUDGETS), np.concatenate([part["regrets"] for part in of])
+        row: Case = {"table": key[1], "items": key[0], "method": key[2], "seeds": len(regrets)}
+        row |= {f"best {n}": round(100 * float(np.mean(each == 0))) for n, each in zip(budgets, regrets.T, strict=True)}
+        row |= {f"regret {n}": float(np.mean(each)) for n, each in zip(budgets, regrets.T, strict=True)}
+        shown = [each for part in of for each in part["shown"]]
+        if None not in shown[0]:
+            eps = np.mean(np.array(shown, dtype=np.float64), axis=0)
+            row |= {f"eps {n}": float(each) for n, each in zip(budgets, eps, strict=True)}
+        rows.append(row | {"seconds": sum(part["seconds"] for part in of)})
+    return rows
 
 
 def report(rows: list[Case]) -> None:
-    """The means over the tables, at equal counts and at equal seconds."""
+    """All rows, and the means over the tables, at equal counts and at equal seconds."""
+    print_rows("budgets", rows)
     for items in dict.fromkeys(row["items"] for row in rows):
         print(f"mean over the tables, {'whole tables' if items is None else f'pools of {items:,}'}: best named, %")
         for method in dict.fromkeys(row["method"] for row in rows):
@@ -158,8 +179,10 @@ def report(rows: list[Case]) -> None:
                 found = [[row[f"best {count[n]}"] for row in of if f"best {count[n]}" in row] for n in BUDGETS]
                 shown = [f"{np.mean(each):4.0f}" if each else "   -" for each in found]
                 print(f"  {told:36} {' '.join(shown)}   ({len(of)} tables)")
+    print(f"{sum(row['seconds'] for row in rows) / 60:.0f} minutes of one core in all")
 
 
 if __name__ == "__main__":
-    n_seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
-    report(run_cases("budgets", cases(n_seeds, sys.argv[2:] or list(METHODS)), measure))
+    seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
+    found = run_cases("budgets", cases(seeds, sys.argv[2:] or list(METHODS)), measure, prints=False)
+    report(together(found))

@@ -3,7 +3,8 @@
 Wrong certificates and eliminations of the best are counted at every closing, with delta as the most that is promised
 and ``allowed`` as the count that a learner failing with probability delta exceeds with probability 1e-6. A twin breaks
 one rule, and must exceed it. ONEBIT_RUNS sets another number of runs. Ways around a certificate that once worked have
-300 runs each, at delta .05 and .2; their twins are the behaviour that let them.
+300 runs each, at delta .05 and .2; their twins are the behaviour that let them. ONEBIT_WORKERS sets how many processes
+measure at a time, or the address of a Dask scheduler whose workers have this folder as theirs.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from tests.statistical.certified_leaks import LEAKS, SOUND
 from tests.statistical.certified_populations import POPULATIONS, Tally, tally
 from tests.statistical.certified_twins import TWINS
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from onebit.passes import open_workers
 
 RUNS = int(os.environ.get("ONEBIT_RUNS", "2000"))
 LEAK_RUNS = min(RUNS, 300)
@@ -72,6 +75,7 @@ def _population(kind: str, name: str, runs: int) -> tuple[Tally, float]:
 
 
 if __name__ == "__main__":
-    rows = run_cases("certificates", cases(), measure)
+    with open_workers(os.environ.get("ONEBIT_WORKERS", "1")) as executor:
+        rows = run_cases("certificates", cases(), measure, executor=executor)
     others = [row["population"] for row in rows if row["as it must"] != "yes"]
     print(f"not as it must be: {', '.join(others)}" if others else "all as they must be")

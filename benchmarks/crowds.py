@@ -55,21 +55,21 @@ async def ready(server: Served) -> None:
     connection.close()
 
 
-async def crowd(server: Served, right: Right) -> Case:
+async def crowd(server: Served, right: Right, seconds: float = SECONDS, thinking: float = THINKING) -> Case:
     """All raters at once, for so long; their first minute, in which they come, is not counted."""
     await ready(server)
-    begin = time.perf_counter() + min(60.0, SECONDS / 3)
-    end, times = begin + SECONDS, Times(since=begin)
+    begin = time.perf_counter() + min(60.0, seconds / 3)
+    end, times = begin + seconds, Times(since=begin)
     raters = [PageRater(server.url, token_of(link), right, i, times) for i, link in enumerate(server.raters)]
-    everybody = asyncio.gather(*(rater.answer_until(end, THINKING) for rater in raters))
+    everybody = asyncio.gather(*(rater.answer_until(end, thinking) for rater in raters))
     await asyncio.sleep(begin - time.perf_counter())
     before, worked = megabytes(server.process_id), processor_seconds(server.process_id)
     await asyncio.sleep(end - time.perf_counter())
     grown, worked = megabytes(server.process_id) - before, processor_seconds(server.process_id) - worked
     await everybody
-    felt = figures(times, SECONDS)
+    felt = figures(times, seconds)
     per_answers = 1e5 * grown / max(1, len(times.tell))
-    own = {"MB per 100,000 answers": per_answers, "server cores": worked / SECONDS, "load": os.getloadavg()[0]}
+    own = {"MB per 100,000 answers": per_answers, "server cores": worked / seconds, "load": os.getloadavg()[0]}
     return {**{name: felt[name] for name in FELT}, **own}
 
 

@@ -9,24 +9,20 @@ this prints.
 from __future__ import annotations
 
 import math
-import os
-import time
 from collections.abc import Iterator
 
 import numpy as np
 from benchmarks.harness import Case, run_cases
+from benchmarks.populations import score
 from numpy.typing import NDArray
 from scipy.stats import norm
 from tests.statistical.gate_populations import CASES, TWINS
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from onebit.learners.contract import run
 from onebit.raters import SimulatedRater
 from onebit.records import Setting
 from onebit.study.kinds.selection.selectors import build_selection
 
-RUNS = int(os.environ.get("ONEBIT_RUNS", "300"))
-HOLDS, FAILS = "must hold", "must fail"
 #: The pool of the comparison: items, labels, and the share on which the two say different things. On a tenth of these
 #: neither is right.
 N_ITEMS, N_LABELS, DIFFER, NEITHER = 10_000, 10, 0.08, 0.1
@@ -36,29 +32,6 @@ SEEDS = 40
 DELTA = 0.05
 #: The second is less than an item's weight: it passes nobody who is behind by one item.
 MARGINS = (0.01, 0.00005)
-
-
-def cases() -> Iterator[Case]:
-    for name in CASES:
-        yield {"population": name, "promise": HOLDS, "runs": RUNS}
-    for name in TWINS:
-        yield {"population": name, "promise": FAILS, "runs": RUNS}
-
-
-def measure(case: Case) -> Case:
-    gate, start = (CASES | TWINS)[case["population"]], time.perf_counter()
-    with threadpool_limits(1):
-        found = gate.tally(case["runs"])
-    allowed = found.most(gate.delta)
-    return {
-        "delta": gate.delta,
-        "wrong": found.wrong,
-        "allowed": allowed,
-        "as it must": "yes" if (found.wrong <= allowed) == (case["promise"] == HOLDS) else "NO",
-        "decided": found.decided,
-        "answers": found.answers / found.runs,
-        "seconds": time.perf_counter() - start,
-    }
 
 
 def two_models(ahead: float, seed: int = 0) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -122,9 +95,7 @@ def mcnemar(power: float, ahead: float) -> tuple[int, int]:
 
 
 if __name__ == "__main__":
-    rows = run_cases("gates", cases(), measure)
-    others = [row["population"] for row in rows if row["as it must"] != "yes"]
-    print(f"not as it must be: {', '.join(others)}" if others else "all as they must be")
+    score("gates", CASES, TWINS)
     run_cases("gates_compared", comparisons(), compare)
     for power in (0.5, 0.8, 0.95):
         everywhere, where_they_differ = mcnemar(power, 0.03)

@@ -11,13 +11,16 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+
+from onebit.passes.engine import run_pass
 
 RESULTS = Path(__file__).parent / "results"
 #: Columns of the tables where there is no terminal to say.
@@ -57,40 +60,76 @@ def best_seconds(work: Callable[[], Any], repeats: int = 5) -> float:
 
 
 def run_cases(
-    name: str, cases: Iterable[Case], measure: Callable[[Case], Case], unprinted: tuple[str, ...] = ()
+    name: str,
+    cases: Iterable[Case],
+    measure: Callable[[Case], Case],
+    unprinted: tuple[str, ...] = (),
+    executor: Executor | None = None,
+    prints: bool = True,
 ) -> list[Case]:
     """Measure each case that has no result yet, keep every result at once, and print them all as a table.
 
-    Figures that are ``unprinted`` are only kept.
+    Figures that are ``unprinted`` are only kept; all are unless it ``prints``. With an ``executor`` several cases are
+    measured at a time, which is for counts and not for seconds.
     """
-    # A file or a pipe has no width of its own, and the tables are wide.
-    console = Console() if sys.stdout.isatty() else Console(width=WIDTH)
-    RESULTS.mkdir(exist_ok=True)
-    path = RESULTS / f"{name}.jsonl"
-    known = {}
-    if path.exists():
-        for line in path.read_text().splitlines():
-            row = json.loads(line)
-            known[json.dumps(row["case"], sort_keys=True)] = row
-    rows = []
-    for case in cases:
-        key = json.dumps(case, sort_keys=True)
-        if key not in known:
-            with console.status(f"{name}: {key}"):
-                known[key] = {"case": case, "figures": measure(case)}
-            with path.open("a") as kept:
-                kept.write(json.dumps(known[key]) + "\n")
-        rows.append({**known[key]["case"], **known[key]["figures"]})
-    _print(name, [{key: row[key] for key in row if key not in unprinted} for row in rows], console)
+    all_cases = list(cases)
+    kept = _Kept(name, all_cases)
+    with _console().status(name) as status:
+
+        def told(n_done: int, n_cases: int) -> None:
+            now = "" if executor or n_done == n_cases else f": {json.dumps(all_cases[kept.first_left()])}"
+            status.update(f"{name}, {n_done} of {n_cases} done{now}")
+
+        figures = run_pass(measure, all_cases, executor, kept, told, called="case")
+    rows = [{**case, **of_case} for case, of_case in zip(all_cases, figures, strict=True)]
+    if prints:
+        print_rows(name, [{key: row[key] for key in row if key not in unprinted} for row in rows])
     return rows
 
 
-def _print(name: str, rows: list[Case], console: Console) -> None:
+class _Kept:
+    """The figures of cases in the file of a benchmark, one line each; what other cases left there stays."""
+
+    def __init__(self, name: str, cases: Sequence[Case]) -> None:
+        RESULTS.mkdir(exist_ok=True)
+        self._path, self._cases = RESULTS / f"{name}.jsonl", cases
+        lines = self._path.read_text().splitlines() if self._path.exists() else []
+        self._known = {self._key(row["case"]): row["figures"] for row in map(json.loads, lines)}
+
+    @property
+    def place(self) -> str:
+        return str(self._path)
+
+    def read(self, number: int) -> Case | None:
+        return self._known.get(self._key(self._cases[number]))
+
+    def write(self, number: int, figures: Case) -> None:
+        case = self._cases[number]
+        self._known[self._key(case)] = figures
+        with self._path.open("a") as kept:
+            kept.write(json.dumps({"case": case, "figures": figures}) + "\n")
+
+    def first_left(self) -> int:
+        """The case that is measured now, where they are measured one after the other."""
+        return next((number for number, case in enumerate(self._cases) if self._key(case) not in self._known), 0)
+
+    @staticmethod
+    def _key(case: Case) -> str:
+        return json.dumps(case, sort_keys=True)
+
+
+def _console() -> Console:
+    # A file or a pipe has no width of its own, and the tables are wide.
+    return Console() if sys.stdout.isatty() else Console(width=WIDTH)
+
+
+def print_rows(name: str, rows: list[Case]) -> None:
+    """Print figures as a table, one line per row."""
     columns = list(dict.fromkeys(key for row in rows for key in row))
     table = Table(*columns, title=name)
     for row in rows:
         table.add_row(*(_shown(row.get(column)) for column in columns))
-    console.print(table)
+    _console().print(table)
 
 
 def _shown(value: Any) -> str:

@@ -37,6 +37,10 @@ WAYS: dict[str, tuple[AskingProtocol, bool]] = {
     "follow-up, pool": ("follow-up", True),
 }
 N_SEEDS = 5
+#: Runs of a pool end at the close of an epoch, so that a few seeds say little about what a useless judge costs: on the
+#: quicker two tables these have more.
+MANY_SEEDS, WITH_MANY = 20, ("clinc150_models.npz", "mmlu_pro.npz")
+MAY_COST = ("none", "random", "partial", "turncoat")
 #: Draws that a simulated stream holds.
 STREAM_LENGTH = 200_000
 #: How often judges are right, and how far a graded one is moved by what is so, and by chance.
@@ -131,7 +135,8 @@ def cases() -> Iterator[Case]:
         if data_file(name) is not None:
             for way in WAYS:
                 for judge in JUDGES:
-                    yield {"table": name, "way": way, "judge": judge, "seeds": N_SEEDS}
+                    many = name in WITH_MANY and way == "one-shot, pool" and judge in MAY_COST
+                    yield {"table": name, "way": way, "judge": judge, "seeds": MANY_SEEDS if many else N_SEEDS}
 
 
 def measure(case: Case) -> Case:
@@ -145,7 +150,7 @@ def report(rows: list[Case]) -> None:
     """Answers without a judge, and with each: their ratio, seed by seed, and its standard error."""
     plain = {(row["table"], row["way"]): np.array(row["each"]) for row in rows if row["judge"] == "none"}
     for row in rows:
-        ratio = np.array(row["each"]) / plain[row["table"], row["way"]]
+        ratio = np.array(row["each"]) / plain[row["table"], row["way"]][: row["seeds"]]
         error = ratio.std(ddof=1) / np.sqrt(ratio.size)
         table = row["table"].removesuffix(".npz")
         print(f"{table:18} {row['way']:18} {row['judge']:14} {row['answers']:7,} {ratio.mean():6.2f} +- {error:.2f}")

@@ -1,6 +1,6 @@
-"""How it grows: all of ``scaling_models``, ``scaling_rows`` and ``scaling_cluster``, and then the default solver.
+"""How it grows: all of ``scaling_models``, ``_rows``, ``_cluster`` and ``_raters``, and then the default solver.
 
-That is for classes up to 1e10 entries in memory and 1e11 in a mapped file, to a gap of 1e-4.
+The solver is for classes up to 1e10 entries in memory and 1e11 in a mapped file, to a gap of 1e-4.
 Each case runs in a process of its own, whose peak memory is reported; that of a mapped table counts the pages of the
 file, which the system takes back when it needs them. Solving is compared with reading the packed table once in as many
 threads. Then the last 1% of the samples count as new: the mixture for the others is the warm start of another solve.
@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from functools import partial
 
 import numpy as np
-from benchmarks import scaling_cluster, scaling_models, scaling_rows
+from benchmarks import scaling_cluster, scaling_models, scaling_raters, scaling_rows
 from benchmarks.clusters import MIXED, WEAK, Words, empty_words, fill_clusters
 from benchmarks.harness import Case, best_seconds, run_cases
 from numba import njit
@@ -131,6 +131,6 @@ if __name__ == "__main__":
     if len(sys.argv) > 1:
         print(json.dumps(measure(json.loads(sys.argv[1]))))
     else:
-        for part in (scaling_models, scaling_rows, scaling_cluster):
+        for part in (scaling_models, scaling_rows, scaling_cluster, scaling_raters):
             part.main()
         run_cases("scaling", cases(), in_own_process)

@@ -1,7 +1,8 @@
-"""Passes over a table in 8 shards: two workers of a Dask cluster beside one process, and with a worker killed.
+"""Passes over a table in 8 shards: two workers of a Dask cluster beside one process, a worker killed, a scheduler lost.
 
 2,000 models on 40,000 items, in ONEBIT_SCRATCH or where temporary files go. Seconds are those of the clock, since
-workers are processes of their own; "same" says whether the numbers are those of one process, to the last bit.
+workers are processes of their own; "same" says whether the numbers are those of one process, to the last bit. After the
+scheduler is lost one process goes on from what was done, "shards kept", and its seconds are those of the rest.
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from benchmarks.harness import Case, run_cases
 from benchmarks.scaling_models import N_LABELS, make_table
 from distributed import Client, LocalCluster
 from numpy.typing import NDArray
+from tests.unit.passes.test_cluster import cluster, once
 
-from onebit.passes import ShardedTable
+from onebit.passes import EngineLostError, ShardedTable
 
 N_MODELS, N_ITEMS, N_SHARDS, GROUP = 2_000, 40_000, 8, 1_000
 MODELS = [f"m{h}" for h in range(N_MODELS)]
@@ -31,8 +33,8 @@ MODELS = [f"m{h}" for h in range(N_MODELS)]
 
 def cases() -> Iterator[Case]:
     for work in ("votes", "agreement"):
-        for killed in (False, True):
-            yield {"pass": work, "workers": 2, "a worker is killed": killed}
+        for killed in ("nobody", "a worker", "the scheduler"):
+            yield {"pass": work, "workers": 2, "killed": killed}
 
 
 def write(folder: Path) -> None:
@@ -51,11 +53,40 @@ def passes() -> dict[str, Callable[[ShardedTable], NDArray[np.number]]]:
 
 
 def measure(case: Case) -> Case:
+    return without_scheduler(case) if case["killed"] == "the scheduler" else with_cluster(case)
+
+
+def without_scheduler(case: Case) -> Case:
+    """A pass whose engine is gone in the middle, and the same call again."""
+    work, scratch = passes()[case["pass"]], os.environ.get("ONEBIT_SCRATCH")
+    with tempfile.TemporaryDirectory(dir=scratch) as folder, tempfile.TemporaryDirectory(dir=scratch) as aside:
+        write(Path(folder))
+        start = time.perf_counter()
+        expected = work(ShardedTable(folder, N_LABELS, models=MODELS))
+        one_process = time.perf_counter() - start
+        done, error = Path(aside) / "done", ""
+        with cluster(Path(aside), n_workers=2) as (client, scheduler):
+            there = ShardedTable(folder, N_LABELS, models=MODELS, executor=client.get_executor(), done=done)
+            once(lambda: any(done.rglob("shard-*.npz")), scheduler.kill)
+            try:
+                work(there)
+            except EngineLostError as lost:
+                error = str(lost)
+        n_kept = len(list(done.rglob("shard-*.npz")))
+        start = time.perf_counter()
+        found = work(ShardedTable(folder, N_LABELS, models=MODELS, done=done))
+        seconds = time.perf_counter() - start
+    ratio, same = seconds / one_process, bool((found == expected).all())
+    return {"seconds": seconds, "cluster / one process": ratio, "same": same, "shards kept": n_kept, "error": error}
+
+
+def with_cluster(case: Case) -> Case:
+    """A pass by two workers, of which one may be killed in the middle."""
     work = passes()[case["pass"]]
     scratch = os.environ.get("ONEBIT_SCRATCH")
-    with tempfile.TemporaryDirectory(dir=scratch) as folder, LocalCluster(n_workers=2, threads_per_worker=1) as cluster:
+    with tempfile.TemporaryDirectory(dir=scratch) as folder, LocalCluster(n_workers=2, threads_per_worker=1) as two:
         write(Path(folder))
-        with Client(cluster) as client:
+        with Client(two) as client:
             there = ShardedTable(folder, N_LABELS, models=MODELS, executor=client.get_executor())
             alone = ShardedTable(folder, N_LABELS, models=MODELS)
             # What is compiled, is compiled before.
@@ -63,7 +94,7 @@ def measure(case: Case) -> Case:
             start = time.perf_counter()
             expected = work(alone)
             one_process = time.perf_counter() - start
-            if case["a worker is killed"]:
+            if case["killed"] == "a worker":
                 pid = next(iter(client.run(os.getpid).values()))
                 threading.Timer(one_process / 4, os.kill, (pid, signal.SIGKILL)).start()
             start = time.perf_counter()
@@ -77,7 +108,7 @@ def measure(case: Case) -> Case:
 
 
 def main() -> None:
-    run_cases("scaling_cluster", cases(), measure)
+    run_cases("scaling_cluster", cases(), measure, unprinted=("error",))
 
 
 if __name__ == "__main__":

@@ -3,6 +3,8 @@
 The rows of a million items lie in files, as lists of 10,000 int16 each (20 GB; compressed on the disk, and removed
 afterwards), in ONEBIT_SCRATCH or where temporary files go. Those of a billion are made when they are asked for, by the
 rule that made the files. Rows are drawn and a selection run on them as a stream; seconds are those of the processor.
+The table in files is written by a process of its own, so that the peak is that of whoever selects; what was written
+before it was stopped is not written again. ONEBIT_TABLE, as in 1000x100000, sets other numbers of models and rows.
 """
 
 from __future__ import annotations
@@ -32,9 +34,11 @@ from onebit.randomness import generator
 from onebit.records import Answer
 from onebit.tables.drawing import draw
 from onebit.tables.formats import Progress
-from onebit.tables.parquet_rows import OUTPUTS, ParquetRows, said_by
+from onebit.tables.parquet_rows import MODELS, OUTPUTS, ParquetRows, said_by
 
 N_MODELS, N_FILES, GROUP = 10_000, 8, 64
+#: Models and rows of the table in files.
+IN_FILES = os.environ.get("ONEBIT_TABLE", f"{N_MODELS}x1000000")
 #: Patterns of who is right, of which each row has one.
 N_PATTERNS = 2048
 #: Rows that are drawn for a run; it ends long before.
@@ -44,15 +48,15 @@ N_DRAWN = 10_000
 class SimulatedRows:
     """A table of so many rows, each of which is made when it is asked for."""
 
-    def __init__(self, n_rows: int) -> None:
-        self.n_rows, self.place = n_rows, f"{n_rows:,} simulated rows"
+    def __init__(self, n_models: int, n_rows: int) -> None:
+        self.n_models, self.n_rows, self.place = n_models, n_rows, f"{n_rows:,} simulated rows"
 
     @cached_property
     def _wrong_by(self) -> NDArray[np.int16]:
         """(N_PATTERNS, N): 0 where a model is right, else what is added to the right label."""
         rng = np.random.default_rng(1)
-        share = rng.uniform(0.4, 0.8, N_MODELS).astype(np.float32)
-        wrong = rng.integers(1, N_LABELS, (N_PATTERNS, N_MODELS), dtype=np.int16)
+        share = rng.uniform(0.4, 0.8, self.n_models).astype(np.float32)
+        wrong = rng.integers(1, N_LABELS, (N_PATTERNS, self.n_models), dtype=np.int16)
         wrong[rng.random(wrong.shape, dtype=np.float32) < share] = 0
         return wrong
 
@@ -60,27 +64,35 @@ class SimulatedRows:
         # A different pattern and right label for each row, in no order.
         mixed = (rows.astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15)) >> np.uint64(33)
         y = ((mixed // np.uint64(N_PATTERNS)) % np.uint64(N_LABELS)).astype(np.int16)
-        said = (y[:, None] + self._wrong_by[(mixed % np.uint64(N_PATTERNS)).astype(np.int64)]) % N_LABELS
-        lists = pa.FixedSizeListArray.from_arrays(pa.array(said.astype(np.int16).ravel()), N_MODELS)
-        names = json.dumps([f"m{h}" for h in range(N_MODELS)])
-        return pa.table({"y": y, OUTPUTS: lists}).replace_schema_metadata({"models": names})
+        said = self._wrong_by[(mixed % np.uint64(N_PATTERNS)).astype(np.int64)] + y[:, None]
+        said[said >= N_LABELS] -= N_LABELS
+        lists = pa.FixedSizeListArray.from_arrays(pa.array(said.ravel()), self.n_models)
+        return pa.table({"y": y, OUTPUTS: lists}).replace_schema_metadata({MODELS: self._names})
+
+    @cached_property
+    def _names(self) -> str:
+        return json.dumps([f"m{h}" for h in range(self.n_models)])
 
 
-def write(folder: Path, n_rows: int) -> None:
-    """The rows as a folder of Parquet files."""
-    rows = SimulatedRows(n_rows)
+def write(folder: Path, n_models: int, n_rows: int) -> None:
+    """The rows as a folder of Parquet files, of which one row group at a time is in memory."""
+    rows = SimulatedRows(n_models, n_rows)
     for number, part in enumerate(np.array_split(np.arange(n_rows), N_FILES)):
-        schema = rows.take(part[:1]).schema
-        with arrow_parquet.ParquetWriter(folder / f"{number}.parquet", schema, compression="zstd") as file:
+        path = folder / f"{number}.parquet"
+        if path.exists():
+            continue
+        schema, unfinished = rows.take(part[:1]).schema, path.with_suffix(".part")
+        with arrow_parquet.ParquetWriter(unfinished, schema, compression="zstd") as file:
             for begin in range(0, part.size, GROUP):
                 file.write_table(rows.take(part[begin : begin + GROUP]), row_group_size=GROUP)
+        unfinished.replace(path)
 
 
 def cases() -> Iterator[Case]:
     for n_rows in (1_000_000, 1_000_000_000):
-        yield {"rows": n_rows, "from": "a generator"}
-    for n_rows in (100_000, 1_000_000):
-        yield {"rows": n_rows, "from": "files"}
+        yield {"models": N_MODELS, "rows": n_rows, "from": "a generator"}
+    n_models, n_rows = map(int, IN_FILES.split("x"))
+    yield {"models": n_models, "rows": n_rows, "from": "files"}
 
 
 class RawRows(ParquetRows):
@@ -94,7 +106,7 @@ def run_here(source: SimulatedRows | RawRows, seed: int) -> Case:
     """Draw, and select as a stream, with right labels for raters."""
     start = time.process_time()
     drawn = draw(source, N_DRAWN, seed)
-    said = said_by(drawn, [f"m{h}" for h in range(N_MODELS)], None, source.place)
+    said = said_by(drawn, json.loads(drawn.schema.metadata[MODELS]), None, source.place)
     y, seconds = drawn["y"].to_numpy(), time.process_time() - start
     order = generator(seed, "stream order").permutation(N_DRAWN)
     learner = CertifiedLearner(PredictionTable(said, N_LABELS), Stream(order.tolist()), eps=EPS, seed=seed)
@@ -115,15 +127,14 @@ def run_here(source: SimulatedRows | RawRows, seed: int) -> Case:
 def measure(case: Case) -> Case:
     if case["from"] == "a generator":
         return in_own_process({**case, "folder": None})
-    folder = Path(tempfile.mkdtemp(dir=os.environ.get("ONEBIT_SCRATCH")))
-    try:
-        start = time.process_time()
-        write(folder, case["rows"])
-        on_disk = sum(path.stat().st_size for path in folder.iterdir()) / 1e9
-        writing = time.process_time() - start
-        return {**in_own_process({**case, "folder": str(folder)}), "on the disk, GB": on_disk, "writing, s": writing}
-    finally:
-        shutil.rmtree(folder)
+    scratch = Path(os.environ.get("ONEBIT_SCRATCH") or tempfile.gettempdir())
+    folder = scratch / f"onebit-{case['models']}x{case['rows']}"
+    folder.mkdir(parents=True, exist_ok=True)
+    in_own_process({**case, "folder": str(folder), "write": True})
+    on_disk = sum(path.stat().st_size for path in folder.iterdir()) / 1e9
+    figures = in_own_process({**case, "folder": str(folder)})
+    shutil.rmtree(folder)
+    return {**figures, "table, GB": 2 * case["models"] * case["rows"] / 1e9, "on the disk, GB": on_disk}
 
 
 def in_own_process(case: Case) -> Case:
@@ -140,7 +151,11 @@ def main() -> None:
 if __name__ == "__main__":
     if len(sys.argv) > 1:
         of = json.loads(sys.argv[1])
-        rows = SimulatedRows(of["rows"]) if of["folder"] is None else RawRows(of["folder"])
-        print(json.dumps(run_here(rows, seed=1)))
+        if of.get("write"):
+            write(Path(of["folder"]), of["models"], of["rows"])
+            print("{}")
+        else:
+            made = of["folder"] is None
+            print(json.dumps(run_here(SimulatedRows(of["models"], of["rows"]) if made else RawRows(of["folder"]), 1)))
     else:
         main()

@@ -40,9 +40,10 @@ def contested(said: np.ndarray) -> int:
 
 def measure(case: Case) -> Case:
     answers, shares = [], []
+    n_models: int = case["N"]
     for seed in range(case["seeds"]):
         rng = np.random.default_rng(seed)
-        said, truth = models_of_accuracy(rng, rng.uniform(0.4, 0.8, case["N"]), N_ITEMS, N_LABELS)
+        said, truth = models_of_accuracy(rng, rng.uniform(0.4, 0.8, n_models), N_ITEMS, N_LABELS)
         learner = CertifiedLearner(
             PredictionTable(said, N_LABELS),
             Pool(np.arange(N_ITEMS)),

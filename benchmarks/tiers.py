@@ -8,7 +8,6 @@ Of tables with many models, tiers are of the first 20 in the table. docs/decisio
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator
 from functools import lru_cache
@@ -16,9 +15,9 @@ from typing import Any
 
 import numpy as np
 from benchmarks.harness import Case, data_file, prediction_table, run_cases
+from benchmarks.populations import score
 from numpy.typing import NDArray
 from tests.statistical.tiers_populations import CASES, TWINS
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from onebit.learners.contract import run
 from onebit.raters import Rater, SimulatedRater, VerdictRater
@@ -26,36 +25,11 @@ from onebit.records import RunStatus, Setting
 from onebit.study.kinds.selection.selectors import build_selection
 from onebit.tables import read_table
 
-RUNS = int(os.environ.get("ONEBIT_RUNS", "300"))
-HOLDS, FAILS = "must hold", "must fail"
 TABLES = ("letter_models.npz", "clinc150_models.npz", "imagenetv2.npz", "mmlu_pro.npz")
 TEXTS = "evouna_nq.parquet"
 DELTA, EPS = 0.05, 0.02
 #: Runs of each; models whose tiers are looked for.
 SEEDS, TIERS_SEEDS, MOST_IN_TIERS = 5, 2, 20
-
-
-def cases() -> Iterator[Case]:
-    for name in CASES:
-        yield {"population": name, "promise": HOLDS, "runs": RUNS}
-    for name in TWINS:
-        yield {"population": name, "promise": FAILS, "runs": RUNS}
-
-
-def measure(case: Case) -> Case:
-    population, start = (CASES | TWINS)[case["population"]], time.perf_counter()
-    with threadpool_limits(1):
-        found = population.tally(case["runs"])
-    allowed = found.most(population.delta)
-    return {
-        "delta": population.delta,
-        "wrong": found.wrong,
-        "allowed": allowed,
-        "as it must": "yes" if (found.wrong <= allowed) == (case["promise"] == HOLDS) else "NO",
-        "complete": found.complete,
-        "answers": found.answers / found.runs,
-        "seconds": time.perf_counter() - start,
-    }
 
 
 @lru_cache(maxsize=1)
@@ -118,7 +92,5 @@ def cost(case: Case) -> Case:
 
 
 if __name__ == "__main__":
-    rows = run_cases("tiers", cases(), measure)
-    others = [row["population"] for row in rows if row["as it must"] != "yes"]
-    print(f"not as it must be: {', '.join(others)}" if others else "all as they must be")
+    score("tiers", CASES, TWINS)
     run_cases("tiers_cost", costs(), cost)

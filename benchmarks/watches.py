@@ -9,44 +9,18 @@ docs/decisions.md has what this prints.
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 from benchmarks.harness import Case, run_cases
+from benchmarks.populations import score
 from tests.statistical.watch_populations import QUIET, TWINS, NeverBeginsAnew, change
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-RUNS = int(os.environ.get("ONEBIT_RUNS", "300"))
-HOLDS, FAILS = "must hold", "must fail"
 #: How far the rival is ahead after the change, and the batch of the change; 40 runs of each.
 AHEAD, CHANGES = (0.05, 0.1, 0.15), (1, 31, 101)
 ANSWERS = (20, 60)
 SEEDS = 40
-
-
-def cases() -> Iterator[Case]:
-    for name in QUIET:
-        yield {"population": name, "promise": HOLDS, "runs": RUNS}
-    for name in TWINS:
-        yield {"population": name, "promise": FAILS, "runs": RUNS}
-
-
-def measure(case: Case) -> Case:
-    watch, start = (QUIET | TWINS)[case["population"]], time.perf_counter()
-    with threadpool_limits(1):
-        found = watch.tally(case["runs"])
-    allowed = found.most(watch.bound)
-    return {
-        "bound": watch.bound,
-        "alarms": found.alarms,
-        "allowed": allowed,
-        "as it must": "yes" if (found.alarms <= allowed) == (case["promise"] == HOLDS) else "NO",
-        "answers": found.answers / found.runs,
-        "seconds": time.perf_counter() - start,
-    }
 
 
 def changes() -> Iterator[Case]:
@@ -80,7 +54,5 @@ def delay(case: Case) -> Case:
 
 
 if __name__ == "__main__":
-    rows = run_cases("watches", cases(), measure)
-    others = [row["population"] for row in rows if row["as it must"] != "yes"]
-    print(f"not as it must be: {', '.join(others)}" if others else "all as they must be")
+    score("watches", QUIET, TWINS, wrong="alarms")
     run_cases("watches_changed", changes(), delay)

@@ -31,7 +31,8 @@ from onebit.randomness import generator, given_or_fresh
 from onebit.raters import CallableRater
 from onebit.records import ANSWERS_PER_ITEM, DELTA, Answer, Question, TrainingProtocol
 
-#: ``answer(index, label)`` says whether ``label`` is right for row ``index``; None for can't tell.
+#: ``answer(index, label)`` says whether ``label`` is right for row ``index``; None for can't tell, and Answer.NONE
+#: where no label of the list is.
 AnswerFunction = Callable[[int, Any], "bool | Answer | None"]
 
 
@@ -49,8 +50,10 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     After ``fit``: ``classes_``; ``accuracy_interval_`` (low, high), or None without an audit; ``n_answers_``;
     ``verified_items_`` and ``verified_labels_``, the rows whose label was confirmed; ``status_``; ``seed_``;
-    of ``n_asked_to_end_`` rows asked about until the last label, ``n_without_label_`` have none of the labels
-    (``warning_`` says so).
+    ``without_label_items_``, the rows that have none of the labels by what the rater said, and ``left_items_``, those
+    that seem to have none and are no longer asked about (``warning_`` says so); of ``n_asked_to_end_`` rows asked about
+    until the last label, ``n_without_label_`` have none. ``learning_curve_`` has intervals for the accuracy on the way,
+    and ``forecast_`` what it may become with more answers, without a promise (``estimate/learning_curve.py``).
     Even if ``fit`` fails, every answer given is in ``answered_items_``, ``answered_labels_`` and ``answers_`` (yes, no
     or can't tell), and all in ``history_``, for ``answers`` of a later ``fit``.
 
@@ -266,7 +269,10 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_cant_tell_ = result.n_cant_tell
         self.n_asked_to_end_ = result.n_asked_to_end
         self.n_without_label_ = result.n_without_label
-        self.warning_ = missing_label(result.n_without_label, result.n_asked_to_end)
+        self.without_label_items_ = np.array(result.without_label, dtype=np.int64)
+        self.left_items_ = np.array(result.left, dtype=np.int64)
+        self.warning_ = missing_label(len(result.without_label), len(result.left), result.n_items_asked)
+        self.learning_curve_, self.forecast_ = result.curve, result.forecast
         self.status_ = result.status.value
         self.promise_ = result.promise
         audited = result.accuracy

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -145,18 +146,22 @@ def compare(
     return select(columns, ask, **{"show": tuple(items or ()), **options})
 
 
-def plan(table: Any, *, eps: float | Sequence[float] = PLANNED_EPS, **options: Any) -> Forecast:
+def plan(
+    table: Any, *, eps: float | Sequence[float] = PLANNED_EPS, executor: Executor | None = None, **options: Any
+) -> Forecast:
     """How many answers it will take to choose from a table, as ``onebit plan`` forecasts it; no promise.
 
     The table and the options are those of ``select``; several ``eps`` may be given. One-shot and follow-up are
-    forecast, or for free texts a panel, unless a ``protocol`` is named.
+    forecast, or for free texts a panel, unless a ``protocol`` is named. Rehearsals run on an ``executor``, if given.
     """
     spec = SelectionSpec(**options)
     all_eps = (eps,) if isinstance(eps, float | int) else tuple(eps)
     for each in all_eps:
         replace(spec, eps=each)
     models = read_models(spec, table)
-    return Forecast(planned(models, spec, all_eps), models.n_models, models.n_items, spec.delta, models.notes)
+    return Forecast(
+        planned(models, spec, all_eps, executor=executor), models.n_models, models.n_items, spec.delta, models.notes
+    )
 
 
 def _with_truth(models: ModelTable, ask: Any) -> ModelTable:

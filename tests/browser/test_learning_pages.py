@@ -34,3 +34,26 @@ def test_a_classifier_is_trained_by_keys(start: Start) -> None:
     dark = server.dashboard(color_scheme="dark", viewport={"width": 320, "height": 640})
     assert fits(dark)
     assert dark.evaluate(CONTRAST) == []
+
+
+def test_none_of_these_has_a_button_and_a_key_where_it_is_allowed(start: Start) -> None:
+    server = start(trains=True, budget=30, none_of_these=True)
+    page = server.rater("ann", viewport={"width": 390, "height": 844})
+    expect(page.locator("#none")).to_be_enabled()
+    assert fits(page)
+    press(page, "x")
+    expect(page.locator("#history b").first).to_have_text("none of these")
+    server.wait_for_answers(1)
+    page.click("#none")
+    server.wait_for_answers(2)
+
+
+def test_elsewhere_it_has_neither(start: Start) -> None:
+    server = start(trains=True, budget=30)
+    page = server.rater("ann")
+    expect(page.locator("#yes")).to_be_enabled()
+    expect(page.locator("#none")).to_be_hidden()
+    page.keyboard.press("x")
+    press(page, right_key(page))
+    server.wait_for_answers(1)
+    expect(page.locator("#history li")).to_have_count(1)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import binom
 from tests.statistical.panel_twins import TakesTheTablesOrder
+from tests.statistical.scored import Ints, Scored, Tally
 
 from onebit.estimate.delta import failure_of_sequel
 from onebit.hypotheses.finite import PredictionTable
@@ -22,34 +22,10 @@ from onebit.learners.certified.run import CertifiedRun
 from onebit.learners.items import Pool
 from onebit.raters import SimulatedRater
 
-Ints = NDArray[np.int64]
-#: The chance that a learner which errs with probability delta is failed by one comparison.
-FALSE_ALARM = 1e-6
 #: Of the first study; its first sequel has half of it.
 DELTA, EPS, N_ITEMS, N_LABELS = 0.4, 0.1, 120, 4
 #: Makes the table and truth of the sequel from those before, which items were judged, and chance.
 Change = Callable[[Ints, Ints, NDArray[np.bool_], np.random.Generator], tuple[Ints, Ints]]
-
-
-@dataclass
-class SequelTally:
-    """What happened in ``runs`` runs: ``wrong`` sequels said something that is not so, at some closing.
-
-    The sequels had so many ``answers``, of which nobody had to be ``asked`` about those that were given before.
-    """
-
-    runs: int = 0
-    wrong: int = 0
-    answers: int = 0
-    asked: int = 0
-
-    def most(self, delta: float) -> int:
-        """What a probability of delta exceeds with probability at most FALSE_ALARM."""
-        return int(binom.ppf(1 - FALSE_ALARM, self.runs, delta))
-
-    def __str__(self) -> str:
-        mean = f"{self.answers / self.runs:.0f} answers on average, {self.asked / self.runs:.0f} of them new"
-        return f"{self.runs} runs, {self.wrong} wrong, {mean}"
 
 
 def models(rng: np.random.Generator, accuracies: tuple[float, ...], n: int = N_ITEMS) -> tuple[Ints, Ints]:
@@ -63,7 +39,7 @@ def models(rng: np.random.Generator, accuracies: tuple[float, ...], n: int = N_I
 
 
 @dataclass(frozen=True, eq=False)
-class SequelCase:
+class SequelCase(Scored):
     """A first study of models of these ``accuracies``, and the ``change`` after it; ``n_sequels`` times."""
 
     change: Change
@@ -75,7 +51,7 @@ class SequelCase:
     learner: type[PanelLearner] = PanelLearner
 
     @property
-    def delta(self) -> float:
+    def delta(self) -> float:  # type: ignore[override]
         """With which probability one of the sequels may be wrong."""
         return sum(failure_of_sequel(number, DELTA) for number in range(1, self.n_sequels + 1))
 
@@ -96,9 +72,9 @@ class SequelCase:
         _ = learner.result
         return learner
 
-    def tally(self, runs: int) -> SequelTally:
-        found = SequelTally()
-        for seed in range(runs):
+    def tally(self, runs: int, first: int = 0) -> Tally:
+        found = Tally(runs)
+        for seed in range(first, first + runs):
             rng = np.random.default_rng(seed)
             said, truth = models(rng, self.accuracies)
             last = self._run(said, truth, DELTA, seed, self.budget, is_sequel=False)
@@ -113,7 +89,7 @@ class SequelCase:
                 found.answers += len(cells(last))
                 found.asked += len(cells(last) - judged)
                 judged |= cells(last)
-            found.runs, found.wrong = found.runs + 1, found.wrong + wrong
+            found.wrong += wrong
         return found
 
 

@@ -13,7 +13,8 @@ import pytest
 from tests.statistical.tiers_populations import CASES, TWINS
 
 RUNS = int(os.environ.get("ONEBIT_RUNS", "15"))
-TWIN_RUNS = 40
+#: Enough for twins that fail in half of the runs, and in nearly all.
+TWIN_RUNS = {"the best k, every pair has all of delta": 120}
 #: Those that take a second together; the others are for the benchmark.
 QUICK = (
     "equal models",
@@ -42,6 +43,6 @@ def test_the_promise_holds(name: str, measured: Callable[[str], None]) -> None:
 @pytest.mark.parametrize("name", TWINS if "ONEBIT_RUNS" in os.environ else QUICK_TWINS)
 def test_a_twin_that_breaks_a_rule_fails(name: str, measured: Callable[[str], None]) -> None:
     twin = TWINS[name]
-    found = twin.tally(TWIN_RUNS)
+    found = twin.tally(TWIN_RUNS.get(name, 40))
     measured(f"twin, {name}, delta = {twin.delta:g}: {found}")
     assert found.wrong > found.most(twin.delta)

@@ -32,21 +32,21 @@ QUICK = (
 def test_alarms_are_false_as_seldom_as_stated(name: str, measured: Callable[[str], None]) -> None:
     case = QUIET[name]
     found = case.tally(RUNS)
-    measured(f"watch, {name}, at most {case.bound:g} within {case.horizon} batches: {found}")
-    assert found.alarms <= found.most(case.bound)
+    measured(f"watch, {name}, at most {case.delta:g} within {case.horizon} batches: {found}")
+    assert found.wrong <= found.most(case.delta)
 
 
 @pytest.mark.parametrize("name", TWINS)
 def test_a_twin_that_breaks_a_rule_fails(name: str, measured: Callable[[str], None]) -> None:
     twin = TWINS[name]
     found = twin.tally(TWIN_RUNS.get(name, 20))
-    measured(f"twin of the watch, {name}, bound {twin.bound:g}: {found}")
-    assert found.alarms > found.most(twin.bound)
+    measured(f"twin of the watch, {name}, bound {twin.delta:g}: {found}")
+    assert found.wrong > found.most(twin.delta)
 
 
 def test_a_change_is_found_and_not_before_it_comes(measured: Callable[[str], None]) -> None:
     found = change(ahead=0.15, at=6).tally(10)
     measured(f"watch, 15 points from batch 6 on: {found}, in batches {found.batches}")
     # Before the change an alarm has probability at most 5 / 1,000 in each run; more than one in ten is not to be.
-    assert found.alarms == 10
+    assert found.wrong == 10
     assert sum(rang < 6 for rang in found.batches) <= 1

@@ -8,112 +8,33 @@ wrong ones, many models.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.stats import binom, norm
 from tests.statistical.panel_twins import TakesTheTablesOrder
+from tests.statistical.scored import ROUNDING, AskedCase, Floats, Ints, LooksAgainAndAgain, standing_as
 
-from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.certified import CertifiedLearner, PanelLearner
 from onebit.learners.certified.outputs import Bools
-from onebit.learners.certified.pairs import PairsStanding, TiersStanding
 from onebit.learners.certified.run import CertifiedRun
 from onebit.learners.certified.standing import Standing
-from onebit.learners.items import ItemSource, Pool, Stream
-from onebit.raters import ErringRater, Rater, SimulatedRater, UnsureRater
-from onebit.records import AskingProtocol, Closing, Placing, RunStatus
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
-
-#: The chance that a learner which errs with probability delta is failed by one comparison.
-FALSE_ALARM = 1e-6
-#: More than any run here takes from a stream.
-STREAM_LENGTH = 6000
-#: What is a difference of accuracies and what is rounding.
-ROUNDING = 1e-12
-#: What makes a learner: the options of a case, and the seed.
-Kind = Callable[..., CertifiedRun]
-
-
-@dataclass
-class Tally:
-    """What happened in ``runs`` runs: ``wrong`` have at some time said something that is not so."""
-
-    runs: int = 0
-    wrong: int = 0
-    complete: int = 0
-    answers: int = 0
-
-    def most(self, delta: float) -> int:
-        """What a probability of delta exceeds with probability at most FALSE_ALARM."""
-        return int(binom.ppf(1 - FALSE_ALARM, self.runs, delta))
-
-    def __str__(self) -> str:
-        return f"{self.runs} runs, {self.wrong} wrong, {self.answers / self.runs:.0f} answers on average"
+from onebit.records import Closing, Placing
 
 
 @dataclass(frozen=True, eq=False)
-class TiersCase:
-    """A table (N, n), its truth (n,), and how it is asked about; ``top`` models are looked for, or tiers if None."""
+class TiersCase(AskedCase):
+    """The ``top`` best models are looked for, or tiers if it is None."""
 
-    said: Ints
-    truth: Ints
     top: int | None = None
-    eps: float = 0.1
-    delta: float = 0.2
-    protocol: AskingProtocol = "panel"
-    stream: bool = False
-    f_no: float = 0.0
-    f_yes: float = 0.0
-    unsure: float = 0.0
-    kind: Kind | None = None
 
     @property
-    def accuracy(self) -> Floats:
-        """How often each model is right; can't tell at random scales it."""
-        accuracy: Floats = (1 - self.unsure) * (self.said == self.truth).mean(axis=1)
-        return accuracy
+    def aim(self) -> dict[str, Any]:
+        return {"tiers": True} if self.top is None else {"top": self.top}
 
-    def learner(self, seed: int) -> tuple[CertifiedRun, Ints]:
-        """A learner, and what the numbers in its questions stand for."""
-        n = self.truth.size
-        numbers = np.random.default_rng([seed, 2]).integers(0, n, STREAM_LENGTH) if self.stream else np.arange(n)
-        items: ItemSource = Stream(numbers.tolist()) if self.stream else Pool(numbers)
-        given: dict[str, Any] = {"eps": self.eps, "delta": self.delta, "seed": seed}
-        given |= {"tiers": True} if self.top is None else {"top": self.top}
-        if self.protocol != "panel":
-            given |= {"protocol": self.protocol, "f_no": self.f_no, "f_yes": self.f_yes}
-        kind: Kind = self.kind or (PanelLearner if self.protocol == "panel" else CertifiedLearner)
-        n_labels = int(max(self.said.max(), self.truth.max())) + 1
-        return kind(PredictionTable(self.said, n_labels), items, **given), numbers
-
-    def rater(self, seed: int) -> Rater:
-        if self.f_no + self.f_yes > 0:
-            return ErringRater(self.truth, f_no=self.f_no, f_yes=self.f_yes, seed=seed, anew=True)
-        rater = SimulatedRater(self.truth)
-        return rater if self.unsure == 0 else UnsureRater(rater, self.unsure, seed=seed)
-
-    def tally(self, runs: int) -> Tally:
-        found, accuracy = Tally(), self.accuracy
-        for seed in range(runs):
-            learner, numbers = self.learner(seed)
-            rater = self.rater(seed)
-            while isinstance(questions := learner.ask(10_000), tuple):
-                for question in questions:
-                    learner.tell(question.id, rater(replace(question, item=int(numbers[question.item]))))
-            # What is shown of a model stays shown, so the last result has all that was ever said of it.
-            result = learner.result
-            wrong = any(self.is_wrong(each, accuracy) for each in result.placings)
-            wrong |= any(self.names_wrongly(closing, accuracy) for closing in learner.closings)
-            found.runs, found.wrong = found.runs + 1, found.wrong + wrong
-            found.complete += result.status is RunStatus.COMPLETE
-            found.answers += result.n_answers
-        return found
+    def says_wrong(self, learner: CertifiedRun) -> bool:
+        accuracy = self.accuracy
+        wrong = any(self.is_wrong(each, accuracy) for each in learner.result.placings)
+        return wrong or any(self.names_wrongly(closing, accuracy) for closing in learner.closings)
 
     def names_wrongly(self, closing: Closing, accuracy: Floats) -> bool:
         """Whether a model is ahead of one that is named by more than is certified."""
@@ -186,7 +107,7 @@ CASES = {
 }
 
 
-class EveryPairHasAllOfDelta(TiersStanding):
+class EveryPairHasAllOfDelta(Standing):
     """Forgets that there are many pairs: each is held to delta."""
 
     def _are_behind(self, g: int, c: float, keep: bool = False) -> Bools:
@@ -194,33 +115,14 @@ class EveryPairHasAllOfDelta(TiersStanding):
         return shown | (c >= 1)
 
 
-class LooksAgainAndAgain(TiersStanding):
-    """Takes a test of fixed size for one that may be looked at after every epoch; it shares delta as it should."""
-
-    def _are_behind(self, g: int, c: float, keep: bool = False) -> Bools:
-        total, squares = self._evidence.moments(g)
-        z = (c * self._evidence.n_drawn - total) / np.sqrt(np.maximum(squares, 1))  # type: ignore[attr-defined]
-        enough: Bools = z >= norm.isf(math.exp(-self.threshold[g]) / 2)
-        return enough | (c >= 1)
-
-
-def with_standing(kind: type[PairsStanding]) -> Kind:
-    """A panel that stands in another way."""
-
-    class Twin(PanelLearner):
-        def _first_standing(self) -> Standing:
-            standing = super()._first_standing()
-            standing.__class__ = kind
-            return standing
-
-    return Twin
-
-
 TWINS = {
-    "every pair has all of delta": TiersCase(*MANY, eps=0.3, kind=with_standing(EveryPairHasAllOfDelta)),
-    "a test of fixed size, looked at again and again": TiersCase(
-        *models([50] * 6, 100), eps=0.1, stream=True, kind=with_standing(LooksAgainAndAgain)
+    "the best k, every pair has all of delta": TiersCase(
+        *models([61] + [60] * 40, 120), top=1, eps=0.3, kind=standing_as(EveryPairHasAllOfDelta)
     ),
-    "the table's own order": replace(CASES["an order that favours the worst"], kind=TakesTheTablesOrder),
-    "tiers, the table's own order": replace(CASES["tiers, an order that favours the worst"], kind=TakesTheTablesOrder),
+    "every pair has all of delta": TiersCase(*MANY, eps=0.3, kind=standing_as(EveryPairHasAllOfDelta)),
+    "a test of fixed size, looked at again and again": TiersCase(
+        *models([50] * 6, 100), stream=True, kind=standing_as(LooksAgainAndAgain)
+    ),
+    "the table's own order": CASES["an order that favours the worst"].by(TakesTheTablesOrder),
+    "tiers, the table's own order": CASES["tiers, an order that favours the worst"].by(TakesTheTablesOrder),
 }

@@ -12,13 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.stats import binom, norm
+from scipy.stats import norm
+from tests.statistical.scored import Scored, Tally
 
 from onebit.learners.certified.watch import BatchLearner, BatchPlan, Bools, Floats, Ints, WatchResult
 from onebit.records import Answer, WatchSetting
 
-#: The chance that a watch which errs as often as it may is failed by one comparison.
-FALSE_ALARM = 1e-6
 #: A false alarm once in so many batches: within the horizon its probability is at most .2.
 EVERY, HORIZON = 50, 10
 EPS = 0.05
@@ -55,24 +54,14 @@ def batch(
 
 
 @dataclass
-class WatchTally:
-    """What happened in ``runs`` runs: ``alarms`` rang, after so many ``batches`` and ``answers``."""
+class WatchTally(Tally):
+    """Where a watch must be quiet, every alarm is wrong; they rang in these ``batches``."""
 
-    runs: int = 0
-    alarms: int = 0
-    answers: int = 0
     batches: list[int] = field(default_factory=list)
-
-    def most(self, share: float) -> int:
-        """What a probability of ``share`` exceeds with probability at most FALSE_ALARM."""
-        return int(binom.ppf(1 - FALSE_ALARM, self.runs, share))
-
-    def __str__(self) -> str:
-        return f"{self.runs} runs, {self.alarms} alarms, {self.answers / self.runs:.0f} answers on average"
 
 
 @dataclass(frozen=True, eq=False)
-class WatchCase:
+class WatchCase(Scored):
     """Batches, how they are asked about, and who answers; a run ends with an alarm, or after the ``horizon``."""
 
     make: Maker
@@ -85,7 +74,7 @@ class WatchCase:
     learner: type[BatchLearner] = BatchLearner
 
     @property
-    def bound(self) -> float:
+    def delta(self) -> float:  # type: ignore[override]
         """With which probability an alarm may ring within the horizon, while nothing is wrong."""
         return self.horizon / self.every
 
@@ -116,13 +105,13 @@ class WatchCase:
                 learner.tell(question.id, Answer.CANT_TELL if unsure else said_by_rater)
         return learner.result
 
-    def tally(self, runs: int) -> WatchTally:
-        found = WatchTally()
-        for seed in range(runs):
+    def tally(self, runs: int, first: int = 0) -> WatchTally:
+        found = WatchTally(runs)
+        for seed in range(first, first + runs):
             rang, n_answers = self.run(seed)
-            found.runs, found.answers = found.runs + 1, found.answers + n_answers
+            found.answers += n_answers
             if rang is not None:
-                found.alarms += 1
+                found.wrong += 1
                 found.batches.append(rang)
         return found
 

@@ -46,6 +46,7 @@ ALLOWED: dict[str, set[str]] = {
         "learners",
         "raters",
         "tables",
+        "passes.engine",
         "classifier",
         "model_file",
         "log",
@@ -60,6 +61,8 @@ ALLOWED: dict[str, set[str]] = {
     "cli": {
         "promise",
         "tables",
+        "passes.engine",
+        "passes.workers",
         "raters",
         "classifier",
         "model_file",
@@ -82,7 +85,7 @@ ALLOWED["testing"] = {"hypotheses", "learners.contract", "learners.items", "rate
 FAMILIES = ("paper", "certified", "training")
 #: Research stands last and may import all that stands above it; the command line sees it, so it does not see that.
 ALLOWED["research"] = set(ALLOWED) - {"cli", "testing"}
-#: What the extra ``research`` installs. scikit-learn brings joblib along, but that is no promise to the base.
+#: What the extra ``research`` installs, and joblib, which scikit-learn brings along: that is no promise to the base.
 EXTRA = {"matplotlib", "joblib"}
 
 

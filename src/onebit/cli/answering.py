@@ -13,10 +13,20 @@ from rich.console import Console
 from rich.markup import escape
 from rich.panel import Panel
 
-from onebit.cli.keyboard import ANSWERS, KEYS, QUIT, UNDO, check_terminal, forget_keys, single_keys
+from onebit.cli.keyboard import (
+    ANSWERS,
+    KEYS,
+    KEYS_WITH_NONE,
+    NONE_KEY,
+    QUIT,
+    UNDO,
+    check_terminal,
+    forget_keys,
+    single_keys,
+)
 from onebit.cli.terminal import plain
 from onebit.errors import InvalidInputError
-from onebit.records import Status
+from onebit.records import Answer, Status
 
 if TYPE_CHECKING:
     from onebit.study.study import Offer, Study
@@ -57,6 +67,7 @@ def answer_at_terminal(study: Study, console: Console, rater: str | None = None)
     if study.about.instructions:
         console.print(Panel(escape(plain(study.about.instructions)), title="Instructions", title_align="left"))
     answered: list[Offer] = []
+    answers = ANSWERS | ({NONE_KEY: Answer.NONE} if study.kind.takes_none else {})
     with single_keys() as key, Rehearsal(study.kind) as rehearsal, _looking_ahead(study) as look_ahead:
         while (offer := _next(study, who, console)) is not None:
             forget_keys()
@@ -64,14 +75,14 @@ def answer_at_terminal(study: Study, console: Console, rater: str | None = None)
             # While the first question is read.
             rehearsal.start()
             look_ahead()
-            while (pressed := key()) not in ANSWERS and pressed not in UNDO and pressed not in QUIT:
+            while (pressed := key()) not in answers and pressed not in UNDO and pressed not in QUIT:
                 pass
             if pressed in QUIT:
                 return
-            if pressed in ANSWERS:
-                study.tell(offer, ANSWERS[pressed])
+            if pressed in answers:
+                study.tell(offer, answers[pressed])
                 answered.append(offer)
-                console.print(f"  {ANSWERS[pressed].value}\n")
+                console.print(f"  {answers[pressed].value}\n")
             elif (last := answered.pop() if answered else study.last_answered(who)) is None:
                 console.print("  there is no answer to take back\n")
             else:
@@ -120,7 +131,8 @@ def _show(study: Study, offer: Offer, status: str, console: Console) -> None:
         text = escape(plain(label.name)) or "[dim](empty)[/]"
         console.print(Panel(text, title="answer", title_align="left", padding=(0, 1)))
         console.print("Is this answer right?", highlight=False)
-    console.print(f"  [dim]{escape(plain(status))}[/]\n  {KEYS}", highlight=False)
+    keys = KEYS_WITH_NONE if study.kind.takes_none else KEYS
+    console.print(f"  [dim]{escape(plain(status))}[/]\n  {keys}", highlight=False)
 
 
 class _StatusLine:

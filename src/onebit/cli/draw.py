@@ -38,8 +38,9 @@ def draw(
     # Imported here: Arrow takes a second that --help should not.
     import pyarrow.parquet as arrow_parquet
 
-    from onebit.tables.drawing import DRAW, check_draw
+    from onebit.tables.drawing import check_draw
     from onebit.tables.drawing import draw as draw_rows
+    from onebit.tables.sampled import DRAW
 
     if check:
         about = check_draw(out, table)

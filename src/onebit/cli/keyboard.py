@@ -14,7 +14,10 @@ from onebit.records import Answer
 
 ANSWERS = {"y": Answer.YES, "n": Answer.NO, " ": Answer.CANT_TELL}
 UNDO, QUIT = ("\x7f", "\x08"), ("q", "\x03", "\x04", "")
+#: Where a study allows it.
+NONE_KEY = "x"
 KEYS = "[b]y[/] yes  [b]n[/] no  [b]space[/] can't tell  [b]backspace[/] undo  [b]q[/] quit, and go on later"
+KEYS_WITH_NONE = KEYS.replace("  [b]backspace", f"  [b]{NONE_KEY}[/] none of these  [b]backspace")
 
 
 def check_terminal(instead: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -48,6 +48,8 @@ def learn(
     budget: opt.Budget = None,
     target: opt.Target = None,
     delta: opt.Delta = TrainingSpec.delta,
+    none_of_these: opt.NoneOfThese = TrainingSpec.none_of_these,
+    error_rates: opt.TrainingErrorRates = None,
     seed: opt.Seed = None,
     out: Annotated[
         Path | None,
@@ -181,7 +183,11 @@ class _Training:
                 "promise": result.promise,
                 "n_asked_to_end": result.n_asked_to_end,
                 "n_without_label": result.n_without_label,
+                "without_label": [study.item(row).id for row in result.without_label],
+                "left": [study.item(row).id for row in result.left],
                 "warning": trained.warning_,
+                "curve": [asdict(point) for point in result.curve],
+                "forecast": [asdict(point) for point in result.forecast],
             }
         return told
 
@@ -228,6 +234,11 @@ def _tell(figures: dict[str, Any]) -> None:
     if figures["accuracy_interval"] is not None:
         low, high = figures["accuracy_interval"]
         say(f"Its accuracy is between {low:.3f} and {high:.3f}, with probability {1 - figures['delta']:g}.")
+    for point in figures["forecast"][:1]:
+        say(
+            "A forecast, without a promise: with {n_answers:,} answers it would be right on about {middle:.2f} "
+            "({low:.2f} to {high:.2f}).".format(**point)
+        )
     if figures["warning"] is not None:
         say(f"Warning: {figures['warning']}.")
     say(f"The model is in {figures['model']}")

@@ -16,13 +16,13 @@ import typer
 from typer.core import TyperArgument, TyperCommand
 
 from onebit.errors import OptionError
-from onebit.records import SelectionSpec, TrainingSpec, WatchSpec
+from onebit.records import SelectionSpec, StudySpec, TrainingSpec, WatchSpec
 from onebit.records.option import options
 from onebit.tables.formats import LOG_NAMES, NAMES
 
 #: Options whose flag is not their name with dashes.
 FLAGS = {"lease_seconds": "--lease", "candidates": "--candidate", "f_no": "--error-rates", "f_yes": "--error-rates"}
-Spec = TypeVar("Spec", SelectionSpec, TrainingSpec, WatchSpec)
+Spec = TypeVar("Spec", bound=StudySpec)
 Function = TypeVar("Function", bound=Callable[..., None])
 
 
@@ -63,6 +63,10 @@ Tables = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+Workers = Annotated[
+    str,
+    typer.Option(metavar="WORKERS", help="A number of processes, or the address of a Dask scheduler: tcp://HOST:PORT."),
+]
 Eps = Annotated[float | None, option("eps")]
 Baseline = Annotated[str | None, option("baseline", metavar="MODEL")]
 Candidates = Annotated[list[str] | None, option("candidates", metavar="MODEL")]
@@ -85,6 +89,11 @@ Judge = Annotated[str | None, option("judge")]
 Exhaustive = Annotated[bool, option("exhaustive")]
 Target = Annotated[float | None, option("target", TrainingSpec)]
 Audit = Annotated[int | None, option("audit", TrainingSpec)]
+NoneOfThese = Annotated[bool, option("none_of_these", TrainingSpec)]
+TrainingErrorRates = Annotated[
+    str | None,
+    option("f_no", TrainingSpec, form=options(TrainingSpec)["f_yes"].help, metavar="F_NO,F_YES"),
+]
 Budget = Annotated[int | None, option("budget")]
 Seed = Annotated[int | None, option("seed")]
 Id = Annotated[str | None, option("id")]

@@ -89,6 +89,7 @@ def plan(
     error_rates: opt.ErrorRates = None,
     overlap: opt.Overlap = SelectionSpec.overlap,
     seconds_per_answer: Annotated[float, typer.Option(help="For the rater-hours of a table.")] = SECONDS_PER_ANSWER,
+    workers: opt.Workers = "1",
     as_json: opt.AsJson = False,
 ) -> None:
     """What it will cost: forecast for a table of yours, or what the theorems ask for.
@@ -112,7 +113,9 @@ def plan(
                 "a table has its own"
             )
         spec = opt.spec_of(SelectionSpec, {**given, "eps": None, "labels": None})
-        figures = table_figures(table, spec, tuple(eps or PLANNED_EPS), seconds_per_answer, Console(stderr=True))
+        figures = table_figures(
+            table, spec, tuple(eps or PLANNED_EPS), seconds_per_answer, Console(stderr=True), workers
+        )
     else:
         about_a_table = (id, truth, models, reference, model, output, judge, error_rates)
         if any(each is not None for each in about_a_table) or show or long or protocol != "auto" or overlap > 1:

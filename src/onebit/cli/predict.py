@@ -5,12 +5,16 @@ from __future__ import annotations
 import csv
 import json
 import os
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from onebit.cli.options import AsJson
+from onebit.cli.options import AsJson, Workers
+from onebit.cli.progress import progress_bar
 from onebit.errors import InvalidInputError
 from onebit.model_file import SavedModel, check_new, load_model
 from onebit.tables.cells import no_formula
@@ -24,24 +28,84 @@ COLUMNS = ("item", "label", "probability")
 
 def predict(
     model: Annotated[Path, typer.Argument(help="What onebit learn wrote.")],
-    data: Annotated[Path, typer.Argument(help=f"Examples: {NAMES}, with what was learned from.")],
+    data: Annotated[
+        Path, typer.Argument(help=f"Examples: {NAMES}, with what was learned from; or a folder of Parquet files.")
+    ],
     id: Annotated[str | None, typer.Option(help="Column that names the items.", show_default=False)] = None,
     out: Annotated[
         Path | None,
-        typer.Option(help="CSV to write; by default DATA with the ending .predictions.csv.", show_default=False),
+        typer.Option(
+            help="CSV to write, or for a folder the folder of CSVs; by default DATA with the ending .predictions.csv.",
+            show_default=False,
+        ),
     ] = None,
+    workers: Workers = "1",
     as_json: AsJson = False,
 ) -> None:
     """Predict the label of every row by a classifier that onebit learn trained.
 
     Writes a CSV of item, label and probability. Columns that were not learned from are not looked at. With --json:
     where the predictions are, and how many have each label.
+
+    Of a folder of Parquet files, one file after the other is read, or as many at a time as there are --workers; each
+    has a CSV of its own. The same command goes on where it was stopped.
     """
+    to = out if out is not None else data.with_suffix(".predictions.csv")
+    if data.is_dir() and (files := sorted(data.rglob("*.parquet"))):
+        n_of_label = _predict_folder(model, files, data, to, id, workers)
+    else:
+        check_new("--out", to)
+        n_of_label = _predict_file(data, model, to, id)
+    n_rows = sum(n_of_label.values())
+    if as_json:
+        print(json.dumps({"predictions": n_rows, "file": str(to), "labels": n_of_label}))
+    else:
+        print(f"{n_rows:,} predictions are in {to}")
+
+
+def _predict_folder(
+    model: Path, files: Sequence[Path], data: Path, to: Path, id: str | None, workers: str
+) -> dict[str, int]:
+    """Predict what is in each file, and count the labels of all."""
+    from onebit.passes.engine import run_pass
+    from onebit.passes.workers import open_workers
+
+    labels = list(map(str, load_model(model).classifier.classes_.tolist()))
+    parts = _Parts(to, [to / path.relative_to(data).with_suffix(".csv") for path in files], labels)
+    work = list(zip(files, parts.paths, strict=True))
+    with open_workers(workers) as executor, progress_bar(f"predicting {data.name}") as progress:
+        found = run_pass(partial(_predict_part, model=model, id=id), work, executor, parts, progress, called="file")
+    return {label: sum(n_of_label[label] for n_of_label in found) for label in labels}
+
+
+def _predict_part(work: tuple[Path, Path], model: Path, id: str | None) -> dict[str, int]:
+    data, to = work
+    to.parent.mkdir(parents=True, exist_ok=True)
+    return _predict_file(data, model, to, id)
+
+
+class _Parts:
+    """The CSVs of a folder: one that is there is done."""
+
+    def __init__(self, folder: Path, paths: Sequence[Path], labels: Sequence[str]) -> None:
+        self.place, self.paths, self._labels = str(folder), paths, labels
+
+    def read(self, number: int) -> dict[str, int] | None:
+        if not self.paths[number].exists():
+            return None
+        with self.paths[number].open(newline="", encoding="utf-8") as file:
+            n_of_cell = Counter(row["label"] for row in csv.DictReader(file))
+        return {label: n_of_cell[no_formula(label)] for label in self._labels}
+
+    def write(self, number: int, n_of_label: dict[str, int]) -> None:
+        """Whoever predicted it has written it."""
+
+
+def _predict_file(data: Path, model: Path, to: Path, id: str | None) -> dict[str, int]:
+    """Predict what is in one file; how many rows have each label."""
     from onebit.tables.data import Wanted, read_data
     from onebit.tables.opening import is_npz
 
-    to = out if out is not None else data.with_suffix(".predictions.csv")
-    check_new("--out", to)
     saved = load_model(model)
     if bool(saved.columns) == (is_npz(data)):
         source = f"the columns {', '.join(saved.columns)} of a {WITH_COLUMNS}" if saved.columns else "an NPZ"
@@ -49,11 +113,7 @@ def predict(
     text, numbers = (saved.columns, None) if saved.is_text else ((), saved.columns or None)
     rows = read_data(data, Wanted(text=text, numbers=numbers, id=id, by_model=True))
     _check_fits(saved, rows, model, data)
-    n_of_label = _write(to, rows, saved)
-    if as_json:
-        print(json.dumps({"predictions": rows.n_items, "file": str(to), "labels": n_of_label}))
-    else:
-        print(f"{rows.n_items:,} predictions are in {to}")
+    return _write(to, rows, saved)
 
 
 def _check_fits(saved: SavedModel, rows: Data, model: Path, data: Path) -> None:

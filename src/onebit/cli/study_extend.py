@@ -10,7 +10,7 @@ import typer
 from onebit.cli import options as opt
 from onebit.cli.progress import progress_bar
 from onebit.cli.study import Name, Storage, say
-from onebit.records import SelectionSpec
+from onebit.records import SequelSpec
 from onebit.tables.formats import LOG_NAMES, NAMES
 
 
@@ -30,17 +30,17 @@ def extend(
     show: opt.Show = None,
     models: opt.Models = None,
     reference: opt.Reference = None,
-    equal: opt.Equal = SelectionSpec.equal,
-    empty: opt.Empty = SelectionSpec.empty,
-    one_at_a_time: opt.OneAtATime = SelectionSpec.one_at_a_time,
+    equal: opt.Equal = SequelSpec.equal,
+    empty: opt.Empty = SequelSpec.empty,
+    one_at_a_time: opt.OneAtATime = SequelSpec.one_at_a_time,
     labels: opt.Labels = None,
-    long: opt.Long = SelectionSpec.long,
+    long: opt.Long = SequelSpec.long,
     model: opt.Model = None,
     output: opt.Output = None,
     instructions: opt.Instructions = None,
-    markdown: opt.Markdown = SelectionSpec.markdown,
+    markdown: opt.Markdown = SequelSpec.markdown,
     budget: opt.Budget = None,
-    lease_seconds: opt.Lease = SelectionSpec.lease_seconds,
+    lease_seconds: opt.Lease = SequelSpec.lease_seconds,
     seed: opt.Seed = None,
 ) -> None:
     """Go on from a study with another table: models that came later, without some, or with new items.
@@ -55,7 +55,7 @@ def extend(
     from onebit.study.kinds.selection.sequel import begin_sequel
     from onebit.study.opening import storage_url
 
-    spec = opt.spec_of(SelectionSpec, locals())
+    spec = opt.spec_of(SequelSpec, locals())
     with progress_bar("reading the table") as reading:
         found, spec = read(spec, table, reading)
     for note in found.notes:

@@ -28,6 +28,8 @@ def learn(
     target: opt.Target = None,
     audit: opt.Audit = None,
     delta: opt.Delta = TrainingSpec.delta,
+    none_of_these: opt.NoneOfThese = TrainingSpec.none_of_these,
+    error_rates: opt.TrainingErrorRates = None,
     descriptions: opt.Descriptions = None,
     instructions: opt.Instructions = None,
     media: opt.Media = None,

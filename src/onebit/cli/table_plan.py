@@ -18,26 +18,33 @@ if TYPE_CHECKING:
 
 
 def table_figures(
-    paths: list[Path], spec: SelectionSpec, all_eps: tuple[float, ...], seconds_per_answer: float, console: Console
+    paths: list[Path],
+    spec: SelectionSpec,
+    all_eps: tuple[float, ...],
+    seconds_per_answer: float,
+    console: Console,
+    workers: str = "1",
 ) -> dict[str, Any]:
-    """All figures of the command; its JSON. Progress goes to ``console``."""
+    """All figures of the command; its JSON. Progress goes to ``console``; ``workers`` rehearse."""
     for eps in all_eps:
         check_fraction("--eps", eps)
     if not seconds_per_answer > 0:
         raise InvalidInputError(f"--seconds-per-answer is {seconds_per_answer!r}; it must be above 0")
     # Imported here: what reads tables and learns takes a second that a wrong option should not.
+    from onebit.passes.workers import open_workers
     from onebit.study.kinds.selection.making import read_models
     from onebit.study.kinds.selection.planning import plan, protocols
 
     name = paths[0].name if len(paths) == 1 else f"{len(paths)} logs"
-    with progress_bar(f"reading {name}", console) as progress:
-        table = read_models(spec, paths, progress)
-    for note in table.notes:
-        console.print(f"Note: {note}.", highlight=False, markup=False, soft_wrap=True)
     planned: list[Planned] = []
-    for protocol in protocols(spec, table.is_open):
-        with progress_bar(f"rehearsing {protocol}", console) as progress:
-            planned += plan(table, replace(spec, protocol=protocol), all_eps, progress)
+    with open_workers(workers) as executor:
+        with progress_bar(f"reading {name}", console) as progress:
+            table = read_models(spec, paths, progress)
+        for note in table.notes:
+            console.print(f"Note: {note}.", highlight=False, markup=False, soft_wrap=True)
+        for protocol in protocols(spec, table.is_open):
+            with progress_bar(f"rehearsing {protocol}", console) as progress:
+                planned += plan(table, replace(spec, protocol=protocol), all_eps, progress, executor)
     rows = [
         {
             "protocol": each.protocol,
@@ -59,6 +66,7 @@ def table_figures(
         "delta": spec.delta,
         "seconds_per_answer": seconds_per_answer,
         "forecasts": rows,
+        "notes": list(table.notes),
     }
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from copy import copy
 from dataclasses import dataclass
 from typing import Self
@@ -70,6 +70,9 @@ class Wealth(ABC):
     def forget(self, c: float) -> None:
         """No longer keep the threshold c."""
 
+    def forget_leaders(self, but: Collection[int]) -> None:  # noqa: B027 (wealth may keep nothing of leaders)
+        """No longer keep what was asked about leaders but these; asked about others again, it goes through all anew."""
+
     def count_only(self, rows: Ints) -> None:  # noqa: B027 (wealth may count all to the end)
         """From now on only these hypotheses count, some of those that did; any leader is one of them."""
 
@@ -85,19 +88,18 @@ class EpochWealth(Wealth):
         #: Those that count, and are gone through: with many hypotheses, few are left for most of a run.
         self._rows = np.arange(n_hypotheses)
         self._log_stakes = np.log(stakes(usual_bet))
-        #: For each threshold and leader: the epochs counted, and the state after them.
-        self._states: dict[tuple[float, int], tuple[int, Floats]] = {}
+        #: For each threshold and leader: the epochs counted, those that counted then, and their state.
+        self._states: dict[tuple[float, int], tuple[int, Ints, Floats]] = {}
 
     def log_wealth(self, leader: int, c: float, keep: bool = False) -> Floats:
-        n_counted, state = self._states.get((c, leader), (0, None))
-        state = self._start() if state is None else state
-        if n_counted < self._n_epochs():
-            # A state that is kept may belong to a frozen wealth too.
-            state = state.copy()
+        state, n_counted = self._start(), 0
+        if (c, leader) in self._states:
+            n_counted, rows, kept = self._states[c, leader]
+            state[rows] = kept
         for epoch in range(n_counted, self._n_epochs()):
             self._advance(state, epoch, leader, c, self._rows)
         if keep:
-            self._states[c, leader] = self._n_epochs(), state
+            self._states[c, leader] = self._n_epochs(), self._rows, state[self._rows]
         wealth = np.full(self.n_hypotheses, -np.inf)
         wealth[self._rows] = self._log_mean(state, leader, c, self._rows)
         return wealth
@@ -129,6 +131,9 @@ class EpochWealth(Wealth):
 
     def forget(self, c: float) -> None:
         self._states = {key: state for key, state in self._states.items() if key[0] != c}
+
+    def forget_leaders(self, but: Collection[int]) -> None:
+        self._states = {key: state for key, state in self._states.items() if key[1] in but}
 
     @abstractmethod
     def _start(self) -> Floats:

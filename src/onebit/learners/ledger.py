@@ -11,8 +11,8 @@ from onebit.records import Answer, Question
 class Ledger:
     """Questions by number, with what was answered; None while a question is open."""
 
-    def __init__(self, n_labels: int) -> None:
-        self._n_labels = n_labels
+    def __init__(self, n_labels: int, takes_none: bool = False) -> None:
+        self._n_labels, self._takes_none = n_labels, takes_none
         self.questions: list[Question] = []
         self.answers: list[Answer | int | None] = []
         self.n_open = 0
@@ -54,6 +54,11 @@ class Ledger:
         return question
 
     def _check_answer(self, question: Question, answer: object) -> None:
+        if answer is Answer.NONE and not self._takes_none:
+            raise InvalidInputError(
+                f'the answer to question {question.id} was "{answer.value}"; this asks about each label by itself, so '
+                "say no, or make a training that allows it"
+            )
         if isinstance(answer, Answer):
             if question.label is None and answer is not Answer.CANT_TELL:
                 raise InvalidInputError(

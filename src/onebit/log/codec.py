@@ -55,7 +55,9 @@ SETTINGS: dict[Kind, type[AnySetting]] = {
 #: older logs are kept.
 ONLY_IF_GIVEN: dict[type, Object] = {
     Setting: {"baseline": None, "top": None, "tiers": False, "spends": False},
+    TrainingSetting: {"f_no": 0.0, "f_yes": 0.0},
     Closing: {"top": ()},
+    EpochPlan: {"limits": (), "left": ()},
 }
 STATUSES = {status.name.lower(): status for status in RunStatus}
 #: What msgspec does not know are numbers of numpy.

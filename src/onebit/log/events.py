@@ -116,6 +116,8 @@ class Planned(_Event, frozen=True, tag="plan"):
         columns = (plan.items, plan.labels, plan.propensities, plan.guesses, plan.fresh)
         if len({len(column) for column in columns}) != 1 or not plan.items:
             raise ValueError(f"the plan of epoch {plan.number} has lists of different lengths, or is empty")
+        if plan.limits and (len(plan.limits) != len(plan.items) or 0 in plan.limits):
+            raise ValueError(f"the plan of epoch {plan.number} has limits that are not those of its items")
 
 
 class Asked(_Event, frozen=True, tag="asked"):

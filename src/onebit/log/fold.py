@@ -31,7 +31,7 @@ from onebit.log.events import (
     Voted,
 )
 from onebit.log.votes import Given, majority
-from onebit.records import Answer, Closing, EpochPlan, EpochRecord, Question
+from onebit.records import Answer, Closing, EpochPlan, EpochRecord, PackedRecords, Question
 
 #: What may follow the end: raters go on with what they hold, and it changes nothing.
 AFTER_THE_END = (Disputed, Voted, Unvoted, Checked, CheckAnswered, CheckUndone)
@@ -52,8 +52,8 @@ class Course:
         #: Whether epochs and their closings are in the log.
         self._has_epochs = created.learner in ("certified", "networks")
         self._has_closings = created.learner == "certified"
-        self.epochs: list[EpochRecord | EpochPlan] = []
-        self.closings: list[Closing] = []
+        self.epochs: PackedRecords[EpochRecord | EpochPlan] = PackedRecords()
+        self.closings: PackedRecords[Closing] = PackedRecords()
         self.finished: Finished | None = None
         self.given: list[Question | Checked] = []
         self.offered: list[dict[str | None, None]] = []

@@ -14,10 +14,16 @@ Given = Answer | int
 def majority(votes: Iterable[Given], overlap: int) -> Given | None:
     """The answer from the votes: as soon as more than half agree; can't tell if all have voted and none leads.
 
+    Who says that no label is right denies the one that was asked: it is a no, unless more than half say so.
+
     >>> majority([Answer.YES, Answer.YES], overlap=3)
     <Answer.YES: 'yes'>
     """
-    counts = Counter(votes).most_common()
+    said = Counter(votes)
+    if 2 * said[Answer.NONE] <= overlap:
+        said[Answer.NO] += said.pop(Answer.NONE, 0)
+        said = +said
+    counts = said.most_common()
     if counts and 2 * counts[0][1] > overlap:
         return counts[0][0]
     if sum(n for _, n in counts) < overlap:

@@ -2,5 +2,6 @@
 
 from onebit.passes.engine import EngineLostError, ShardError
 from onebit.passes.table import ShardedTable
+from onebit.passes.workers import open_workers
 
-__all__ = ["EngineLostError", "ShardError", "ShardedTable"]
+__all__ = ["EngineLostError", "ShardError", "ShardedTable", "open_workers"]

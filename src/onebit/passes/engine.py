@@ -4,7 +4,7 @@ The engine is any ``concurrent.futures.Executor``: threads, processes, or a clus
 ``dask.distributed.Client(...).get_executor()``. A task is a function of a shard that returns arrays; it opens the shard
 by its path, so what travels is small. What is done is kept in a folder, one file per shard, if one is named: a run
 that loses its engine goes on from there. Nothing is counted twice, since results are added by shard and not as they
-come.
+come. Sweeps, whose tasks are pieces to measure, run in the same way.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 from zipfile import BadZipFile
 
 import numpy as np
@@ -25,7 +25,9 @@ from numpy.typing import NDArray
 from onebit.errors import InvalidInputError, OnebitError
 
 Shard = TypeVar("Shard")
-#: What a task returns.
+#: What a task returns: anything but None.
+Found = TypeVar("Found")
+#: What the task of a shard of a table returns.
 Sums = tuple[NDArray[Any], ...]
 #: Is told how many shards are done, and of how many.
 Progress = Callable[[int, int], None]
@@ -44,12 +46,30 @@ class EngineLostError(OnebitError):
     """The engine takes no tasks any more, or gave up those that it had."""
 
 
+class Done(Protocol[Found]):
+    """Where is kept what is done, by the numbers of the shards."""
+
+    @property
+    def place(self) -> str:
+        """Where that is, for people."""
+
+    def read(self, number: int) -> Found | None:
+        """What was written of a shard; None where nothing was."""
+
+    def write(self, number: int, found: Found, /) -> None:
+        """Keep what a task returned, whole or not at all."""
+
+
 class DoneShards:
     """Results by shard in a folder, one file each, written whole or not at all. ``key`` names the pass."""
 
     def __init__(self, folder: str | Path, key: str) -> None:
         self.folder = Path(folder) / key
         self.folder.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def place(self) -> str:
+        return str(self.folder)
 
     def read(self, number: int) -> Sums | None:
         """What was written of a shard; None where nothing was."""
@@ -82,19 +102,21 @@ def key_of(name: str, parts: Mapping[str, object]) -> str:
 
 
 def run_pass(
-    task: Callable[[Shard], Sums],
+    task: Callable[[Shard], Found],
     shards: Sequence[Shard],
     executor: Executor | None = None,
-    done: DoneShards | None = None,
+    done: Done[Found] | None = None,
     progress: Progress | None = None,
-) -> list[Sums]:
+    called: str = "shard",
+) -> list[Found]:
     """What ``task`` returns of each shard, in the order of the shards, whoever did them and when.
 
     Raises EngineLostError if the engine is gone, and ShardError if a shard failed RETRIES times more than once; with
-    ``done``, the same call goes on after either. An InvalidInputError of a task is raised as it is.
+    ``done``, the same call goes on after either. An InvalidInputError of a task is raised as it is. Errors name a shard
+    as it is ``called``.
     """
-    results: list[Sums | None] = [None if done is None else done.read(number) for number in range(len(shards))]
-    pass_ = _Pass(task, shards, executor, done, progress, results)
+    results: list[Found | None] = [None if done is None else done.read(number) for number in range(len(shards))]
+    pass_ = _Pass(task, shards, executor, done, progress, results, called)
     try:
         pass_.run()
     finally:
@@ -102,20 +124,22 @@ def run_pass(
     return [each for each in results if each is not None]
 
 
-class _Pass:
+class _Pass(Generic[Found]):
     def __init__(
         self,
-        task: Callable[[Any], Sums],
+        task: Callable[[Any], Found],
         shards: Sequence[Any],
         executor: Executor | None,
-        done: DoneShards | None,
+        done: Done[Found] | None,
         progress: Progress | None,
-        results: list[Sums | None],
+        results: list[Found | None],
+        called: str,
     ) -> None:
         self._task, self._shards, self._executor, self._done = task, shards, executor, done
+        self._called = called
         self._results, self._progress = results, progress
-        self._waiting = deque(number for number, sums in enumerate(results) if sums is None)
-        self._running: dict[Future[Sums], int] = {}
+        self._waiting = deque(number for number, found in enumerate(results) if found is None)
+        self._running: dict[Future[Found], int] = {}
         self._n_failed = [0] * len(shards)
 
     def run(self) -> None:
@@ -141,9 +165,9 @@ class _Pass:
             self._waiting.append(number)
             raise self._lost(error) from error
 
-    def _take(self, future: Future[Sums], number: int) -> None:
+    def _take(self, future: Future[Found], number: int) -> None:
         try:
-            sums = future.result()
+            found = future.result()
         except InvalidInputError:
             raise
         except (CancelledError, BrokenExecutor) as error:
@@ -152,21 +176,21 @@ class _Pass:
             self._n_failed[number] += 1
             if self._n_failed[number] > RETRIES:
                 raise ShardError(
-                    f"shard {number} ({self._shards[number]}) failed {RETRIES + 1} times, the last time with "
+                    f"{self._called} {number} ({self._shards[number]}) failed {RETRIES + 1} times, the last time with "
                     f"{type(error).__name__}: {error}; mend it and call again{self._where()}"
                 ) from error
             self._waiting.append(number)
             return
-        self._keep(number, sums)
+        self._keep(number, found)
 
-    def _keep(self, number: int, sums: Sums) -> None:
+    def _keep(self, number: int, found: Found) -> None:
         if self._done is not None:
-            self._done.write(number, sums)
-        self._results[number] = sums
+            self._done.write(number, found)
+        self._results[number] = found
         self._tell()
 
     def _n_done(self) -> int:
-        return sum(sums is not None for sums in self._results)
+        return sum(found is not None for found in self._results)
 
     def _tell(self) -> None:
         if self._progress is not None:
@@ -179,11 +203,11 @@ class _Pass:
                 self._keep(number, future.result())
         why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         return EngineLostError(
-            f"the engine was lost with {self._n_done()} of {len(self._shards)} shards done ({why}); start another and "
-            f"call again{self._where()}"
+            f"the engine was lost with {self._n_done()} of {len(self._shards)} {self._called}s done ({why}); start "
+            f"another and call again{self._where()}"
         )
 
     def _where(self) -> str:
         if self._done is None:
             return ": with a folder for what is done, it would go on from there"
-        return f": it goes on from what is in {self._done.folder}"
+        return f": it goes on from what is in {self._done.place}"

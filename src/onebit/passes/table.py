@@ -24,9 +24,12 @@ from onebit.kernels.agreement import weighted_agreement
 from onebit.kernels.votes import n_agreeing, vote
 from onebit.learners.certified.constants import FURTHER_VOTES, VOTES_AT_EVEN_ODDS
 from onebit.passes.engine import DoneShards, Progress, Sums, key_of, run_pass
-from onebit.tables.parquet_rows import OUTPUTS, ParquetRows, RowGroup, said_by
+from onebit.tables.model_shards import JoinedGroup, open_rows
+from onebit.tables.parquet_rows import OUTPUTS, RowGroup, said_by
 
 Ints = NDArray[np.int64]
+#: Rows that are read at once.
+Group = RowGroup | JoinedGroup
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Meaning:
     n_labels: int
     labels: tuple[str, ...] | None
 
-    def said(self, group: RowGroup) -> NDArray[np.signedinteger[Any]]:
+    def said(self, group: Group) -> NDArray[np.signedinteger[Any]]:
         """What the models say in a row group, (N, n), -1 where one abstains."""
         where = f"{group.path}, row group {group.number}"
         columns = None if OUTPUTS in group.names() else list(self.models)
@@ -54,7 +57,7 @@ class Meaning:
 class TableShard:
     """Row groups that are one task."""
 
-    groups: tuple[RowGroup, ...]
+    groups: tuple[Group, ...]
 
     @property
     def first(self) -> int:
@@ -91,7 +94,7 @@ class ShardedTable(FiniteClass):
     ) -> None:
         if (n_labels is None) == (labels is None):
             raise InvalidInputError("give the number of labels, or the labels themselves where cells are texts")
-        self.rows = ParquetRows(place)
+        self.rows = open_rows(place)
         names = self.rows.names
         self.models = names if models is None else tuple(models)
         if missing := sorted({*self.models} - {*names}):
@@ -167,7 +170,7 @@ class ShardedTable(FiniteClass):
         self._items(x)
 
 
-def _shards(groups: tuple[RowGroup, ...]) -> tuple[TableShard, ...]:
+def _shards(groups: Sequence[Group]) -> tuple[TableShard, ...]:
     paths = list(dict.fromkeys(group.path for group in groups))
     if len(paths) == 1:
         return tuple(TableShard((group,)) for group in groups)

@@ -3,9 +3,11 @@
 from onebit.records.epochs import Closing, EpochPlan, EpochRecord
 from onebit.records.gate import Comparison, GateVerdict, passes
 from onebit.records.numbers import Count, Finite, Propensity
+from onebit.records.packed import PackedRecords
 from onebit.records.placing import Placing
 from onebit.records.question import Answer, Question, RunStatus, Status
 from onebit.records.selection_spec import EPS, SelectionSpec
+from onebit.records.sequel_spec import SequelSpec
 from onebit.records.setting import (
     ANSWERS_PER_ITEM,
     DELTA,
@@ -36,6 +38,7 @@ __all__ = [
     "EpochRecord",
     "Finite",
     "GateVerdict",
+    "PackedRecords",
     "Placing",
     "Population",
     "Propensity",
@@ -44,6 +47,7 @@ __all__ = [
     "RunStatus",
     "SelectionSpec",
     "SelectorName",
+    "SequelSpec",
     "Setting",
     "Status",
     "StudySpec",

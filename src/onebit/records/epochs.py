@@ -13,7 +13,8 @@ class EpochPlan:
 
     ``guesses`` are the labels that the model held likeliest; in follow-up they are asked first. ``fresh`` says which
     items are a random sample that was never asked about. An epoch that ``audits`` asks whether the guesses are right.
-    At most ``most_each`` questions are asked about an item.
+    At most ``most_each`` questions are asked about an item, or its number in ``limits``, where there are any. The items
+    ``left`` are no longer asked about from here on: they seem to have none of the labels.
     """
 
     number: Count
@@ -24,6 +25,8 @@ class EpochPlan:
     guesses: tuple[Count, ...]
     fresh: tuple[bool, ...]
     most_each: Count = 1
+    limits: tuple[Count, ...] = ()
+    left: tuple[Count, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

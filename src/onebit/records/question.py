@@ -9,11 +9,15 @@ from onebit.records.numbers import Count, Propensity
 
 
 class Answer(Enum):
-    """What a rater says to "is this label right?"."""
+    """What a rater says to "is this label right?".
+
+    ``NONE`` is a no to this label and to every other of the list; only trainings take it.
+    """
 
     YES = "yes"
     NO = "no"
     CANT_TELL = "can't tell"
+    NONE = "none of these"
 
 
 class Status(Enum):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Annotated, ClassVar, Literal, Self
 
 from onebit.errors import OptionError
@@ -262,6 +262,13 @@ class SelectionSpec(StudySpec):
                 f"checks of raters are given {with_protocol}; they are yes/no questions. Leave them out, or ask yes or "
                 "no",
             )
+
+    def _check_not_given(self, names: Sequence[str], to: str) -> None:
+        """OptionError if one of these options is not as it is by default: what is made has no use for it."""
+        defaults = {each.name: each.default for each in fields(self)}
+        for name in names:
+            if getattr(self, name) != defaults[name]:
+                raise OptionError(name, f"{name} is given to {to}; leave it out")
 
     def _check_gate(self) -> None:
         """A baseline makes a gate, which has its own aim."""

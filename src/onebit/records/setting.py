@@ -63,8 +63,8 @@ class TrainingSetting:
     """What the training of a classifier was created with; nothing of it changes later.
 
     At most ``budget`` answers, of which ``audit`` (None: a share) are kept for the accuracy interval, which may be
-    wrong with probability ``delta``. With ``target``, training ends once that accuracy is shown. ``seed_given`` as in
-    :class:`Setting`.
+    wrong with probability ``delta``. With ``target``, training ends once that accuracy is shown. ``seed_given``,
+    ``f_no`` and ``f_yes`` as in :class:`Setting`.
     """
 
     budget: Count
@@ -74,3 +74,5 @@ class TrainingSetting:
     delta: Finite = DELTA
     seed: Count = field(default_factory=fresh_seed)
     seed_given: bool = True
+    f_no: Finite = 0.0
+    f_yes: Finite = 0.0

@@ -33,6 +33,19 @@ class TrainingSpec(StudySpec):
     audit: Annotated[
         int | None, Option("Answers kept for the accuracy interval; without it, a twentieth of all.", least=0)
     ] = None
+    none_of_these: Annotated[
+        bool, Option("Raters may say “none of these” where no label of the list is right; that settles the item.")
+    ] = False
+    f_no: Annotated[
+        float,
+        Option(
+            "How often the answer that counts (with overlap, the majority's) is no to a right label, at most; the "
+            "accuracy interval allows for it.",
+            least=0,
+            below=1,
+        ),
+    ] = 0.0
+    f_yes: Annotated[float, Option("How often it is yes to a wrong label, at most.", least=0, below=1)] = 0.0
     text: Annotated[
         tuple[str, ...],
         Option("Column of texts to learn from, and from no other; several may be named. Raters see them too."),
@@ -49,6 +62,8 @@ class TrainingSpec(StudySpec):
             delta=self.delta,
             seed=spec.seed or 0,
             seed_given=not spec.seed_is_drawn,
+            f_no=self.f_no,
+            f_yes=self.f_yes,
         )
 
     def _seen_columns(self) -> tuple[str | None, ...]:
@@ -57,3 +72,9 @@ class TrainingSpec(StudySpec):
     def _check_kind(self) -> None:
         if self.labels is None and self.truth is None:
             raise OptionError("labels", "no labels are given; raters are asked about them, so name two or more")
+        if self.f_no + self.f_yes >= 1:
+            raise OptionError(
+                "f_no" if self.f_no > 0 else "f_yes",
+                f"f_no and f_yes are {self.f_no + self.f_yes:g} together; they must be below 1 together, or a yes says "
+                "nothing",
+            )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from onebit.errors import OptionError
@@ -19,6 +19,8 @@ NOT_HERE = (
     "baseline",
     "candidates",
     "margin",
+    "top",
+    "tiers",
     "learner",
     "population",
     "f_no",
@@ -56,12 +58,7 @@ class WatchSpec(SelectionSpec):
     so_far: WatchSoFar | None = None
 
     def _check_kind(self) -> None:
-        defaults = {each.name: each.default for each in fields(self)}
-        for name in NOT_HERE:
-            if getattr(self, name) != defaults[name]:
-                raise OptionError(
-                    name, f"{name} is given to a watch, which takes over the choice and eps of its study; leave it out"
-                )
+        self._check_not_given(NOT_HERE, "a watch, which takes over the choice and eps of its study")
         if self.protocol != "panel":
             raise OptionError("protocol", f"protocol is {self.protocol}; a watch asks about every output (panel)")
         super()._check_kind()

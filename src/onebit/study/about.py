@@ -49,7 +49,8 @@ class About:
     that holds paths below ``media_root`` or addresses at ``media_hosts``, ``reference`` that of a right answer. A
     classifier learns from ``columns``, as texts if ``is_text``. Where outputs are free texts the study ``is_open``, has
     no ``labels`` here, and keeps the texts beside its items; ``one_at_a_time``: raters see one output of an item at a
-    time. ``markdown``: what raters read is Markdown. A ``sequel`` goes on from another study.
+    time. ``markdown``: what raters read is Markdown. ``none_of_these``: raters may say that no label is right. A
+    ``sequel`` goes on from another study.
     """
 
     models: tuple[str, ...]
@@ -69,6 +70,7 @@ class About:
     reference: str | None = None
     markdown: bool = False
     sequel: Sequel | None = None
+    none_of_these: bool = False
 
     @property
     def has_checks(self) -> bool:

@@ -36,7 +36,7 @@ class ItemCounts:
             self.n_answers += sign
             # Who gives the label itself says yes to it.
             self.n_yes += sign * (answer is Answer.YES or not isinstance(answer, Answer))
-            self.n_no += sign * (answer is Answer.NO)
+            self.n_no += sign * (answer in (Answer.NO, Answer.NONE))
         self.n_cant_tell += sign * (Answer.CANT_TELL in question.votes.values())
         self.n_differ += sign * (len(set(question.votes.values())) > 1)
 

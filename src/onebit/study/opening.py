@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from onebit.errors import InvalidInputError
 from onebit.log.events import Created
-from onebit.records import SelectionSpec, TrainingSpec
+from onebit.records import SelectionSpec, SequelSpec, TrainingSpec
 from onebit.store.store import Entry, Log, Store
 from onebit.study.about import about_from_json
 from onebit.study.creation import NewStudy, Progress, prepare, spec_at_hand
@@ -79,7 +79,7 @@ def extend_study(name: str, new_name: str, table: Any, *, storage: str | None = 
     """
     from onebit.study.kinds.selection.sequel import begin_sequel
 
-    models, spec = making(SelectionSpec.kind).read(SelectionSpec(**options), table)
+    models, spec = making(SequelSpec.kind).read(SequelSpec(**options), table)
     store = Store(storage_url(storage))
     try:
         return open_study(store, begin_sequel(store, name, new_name, spec, models))

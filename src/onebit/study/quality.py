@@ -80,7 +80,8 @@ class Quality:
                     kind = of_rater.repeated
                 else:
                     kind = of_rater.right if check.expected is Answer.YES else of_rater.wrong
-                kind.append(answer is not check.expected)
+                # Who says that no label is right says no to this one.
+                kind.append((answer is Answer.YES) != (check.expected is Answer.YES))
         return tuple(
             RaterQuality(
                 name,

@@ -9,12 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from onebit.records import SelectionSpec, StudySpec, TrainingSpec
+from onebit.records import StudySpec
 from onebit.study.gold import split_gold
 from onebit.tables import ModelTable
 from onebit.tables.data import Data
 
-Spec = TypeVar("Spec", SelectionSpec, TrainingSpec)
+Spec = TypeVar("Spec", bound=StudySpec)
 Table = TypeVar("Table", ModelTable, Data)
 
 

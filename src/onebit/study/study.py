@@ -333,7 +333,14 @@ class Study:
             )
         return used is not None or (rater is not None and self._course.votes[number].get(rater) == said)
 
+    def _check_takes(self, said: Given) -> None:
+        if said is Answer.NONE and not self.kind.takes_none:
+            raise InvalidInputError(
+                f'the answer was "{said.value}", which this study does not allow; say no to the label that is asked'
+            )
+
     def _take_answer(self, number: int, said: Given, rater: str | None, token: str | None, late: bool) -> None:
+        self._check_takes(said)
         given = self._course.given[number]
         if isinstance(given, Checked):
             self._note(CheckAnswered(number, _yes_or_no(said), given.rater, token))

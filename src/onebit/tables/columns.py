@@ -43,13 +43,14 @@ class Columns:
 
     ``batches(labels, progress)`` reads the file from its start and gives every ``pyarrow.RecordBatch``. It is told
     which columns hold labels, since few of their values are different. Empty cells are null, and texts may be bytes.
-    ``place`` says in words where a row, counted from 0, is in the file.
+    ``place`` says in words where a row, counted from 0, is in the file; ``notes`` what the file says of itself.
     """
 
     where: str
     names: tuple[str, ...]
     batches: Callable[[Collection[str], Progress], Iterator[Any]]
     place: Callable[[int], str]
+    notes: tuple[str, ...] = ()
 
     def check(self, asked: Iterable[tuple[str, str | None]]) -> None:
         """InvalidInputError unless each column has its own name, and those asked for by an option are there."""

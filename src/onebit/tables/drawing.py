@@ -18,10 +18,8 @@ from numpy.typing import NDArray
 from onebit.errors import InvalidInputError, check_count
 from onebit.randomness import fresh_seed, generator
 from onebit.tables.formats import Progress
-from onebit.tables.parquet_rows import ParquetRows
-
-#: The key of what is kept about a draw, in the metadata of its schema.
-DRAW = b"onebit draw"
+from onebit.tables.model_shards import open_rows
+from onebit.tables.sampled import DRAW
 
 
 class RowSource(Protocol):
@@ -47,7 +45,7 @@ def draw(table: str | Path | RowSource, n: int, seed: int | None = None, progres
     ...     draw(folder, 4, seed=1).num_rows
     4
     """
-    source: RowSource = ParquetRows(table) if isinstance(table, str | Path) else table
+    source: RowSource = open_rows(table) if isinstance(table, str | Path) else table
     check_count("the number of rows to draw", n)
     seed = fresh_seed() if seed is None else seed
     rows = rows_drawn(source.n_rows, n, seed)
@@ -68,7 +66,7 @@ def check_draw(sample: str | Path, table: str | Path | RowSource) -> dict[str, A
     if told is None:
         raise InvalidInputError(f"{sample} does not say how it was drawn; onebit draw writes files that do")
     about: dict[str, Any] = json.loads(told)
-    source: RowSource = ParquetRows(table) if isinstance(table, str | Path) else table
+    source: RowSource = open_rows(table) if isinstance(table, str | Path) else table
     if source.n_rows != about["rows"]:
         raise InvalidInputError(
             f"{sample} was drawn from {about['rows']:,} rows, and {source.place} has {source.n_rows:,}: another table"

@@ -6,6 +6,7 @@ Neither pandas nor polars is needed here: a frame is known by what it can do.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from onebit.tables.class_names import with_class_names
 from onebit.tables.columns import Columns, is_no_label, listed
 from onebit.tables.formats import Progress
 from onebit.tables.labels import as_text
+from onebit.tables.sampled import sample_notes
 from onebit.tables.source import Source
 
 WHERE = "the table"
@@ -39,7 +41,8 @@ def source_of(table: Any) -> Source:
     if hasattr(table, "iloc") and hasattr(table, "columns"):
         return _of_pandas(table)
     if hasattr(table, "__arrow_c_stream__") and hasattr(table, "slice"):
-        return _of_sliced(table)
+        notes = sample_notes(table.schema.metadata) if isinstance(table, pa.Table) else ()
+        return replace(_of_sliced(table), notes=notes)
     if hasattr(table, "__arrow_c_stream__"):
         return _of_arrow(lambda: pa.RecordBatchReader.from_stream(table))
     if isinstance(table, pa.RecordBatch | pa.RecordBatchReader):

@@ -70,7 +70,8 @@ def _from_file(path: Path) -> Source:
             return _from_logs([path])
         if not kind.has_columns:
             raise InvalidInputError(f"{path.name} is an NPZ, which has no columns; leave the names of columns out")
-        return Source(kind.columns(path))
+        columns = kind.columns(path)
+        return Source(columns, notes=columns.notes)
 
 
 def _from_logs(paths: Sequence[Path]) -> Source:

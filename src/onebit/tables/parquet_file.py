@@ -14,6 +14,7 @@ from onebit.tables.class_names import with_class_names
 from onebit.tables.columns import Columns
 from onebit.tables.formats import Progress
 from onebit.tables.limits import check_size
+from onebit.tables.sampled import sample_notes
 
 #: Cells read at a time.
 BATCH_CELLS = 2**21
@@ -22,7 +23,8 @@ BATCH_CELLS = 2**21
 def open_columns(path: Path) -> Columns:
     """The columns of a Parquet file, with the types that they have there."""
     try:
-        names = tuple(arrow_parquet.read_schema(path).names)
+        schema = arrow_parquet.read_schema(path)
+        names = tuple(schema.names)
     except pa.ArrowInvalid as error:
         why = str(error).splitlines()[0]
         raise InvalidInputError(f"{path.name} cannot be read as Parquet: {why}; write it again") from None
@@ -40,4 +42,4 @@ def open_columns(path: Path) -> Columns:
             why = str(error).splitlines()[0]
             raise InvalidInputError(f"{path.name} is damaged: {why}; copy it again, or write it again") from None
 
-    return Columns(path.name, names, batches, lambda row: f"row {row + 1}")
+    return Columns(path.name, names, batches, lambda row: f"row {row + 1}", sample_notes(schema.metadata))

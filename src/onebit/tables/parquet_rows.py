@@ -3,8 +3,9 @@
 The table is a file, or a folder whose ``*.parquet`` files are its parts in the order of their names; a path, or a URL
 of fsspec (``s3://``, ``gs://``, ``memory://``), which needs the extra ``onebit[cluster]``. Opening reads the footers.
 
-One row for each item. Models are columns; or, where there are thousands of them, the numbers of one column ``outputs``
-of lists, with the models' names as JSON under ``models`` in the metadata of the schema: a row then lies in one place.
+One row for each item. Models are columns, of one file or of several (``model_shards.py``); or, where there are
+thousands of them, the numbers of one column ``outputs`` of lists, with the models' names as JSON under ``models`` in
+the metadata of the schema: a row then lies in one place.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import json
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -53,42 +55,57 @@ class RowGroup:
         with _parquet_file(self.path) as file:
             return file.read_row_group(self.number, columns=columns, use_threads=False)
 
+    def rows_in(self, file: arrow_parquet.ParquetFile, rows: NDArray[np.int64]) -> pa.Table:
+        """Some of its rows, by their numbers in the whole table, from the ``file`` that it lies in."""
+        return file.read_row_group(self.number, use_threads=False).take(pa.array(rows - self.first))
+
+
+@dataclass(frozen=True)
+class Footer:
+    """What a file says of itself: its columns, with one for each model, and how many rows its row groups have."""
+
+    path: str
+    schema: pa.Schema
+    columns: tuple[str, ...]
+    n_rows: tuple[int, ...]
+
+    @classmethod
+    def of(cls, path: str) -> Footer:
+        with _parquet_file(path) as file:
+            about = file.metadata
+            n_rows = tuple(about.row_group(number).num_rows for number in range(about.num_row_groups))
+            return cls(path, file.schema_arrow, tuple(widened(file.schema_arrow.empty_table()).schema.names), n_rows)
+
 
 class ParquetRows:
-    """The rows of a table in Parquet files, numbered from 0 on."""
+    """The rows of a table in Parquet files, numbered from 0 on; ``footers`` are those of its files, if they are known.
 
-    def __init__(self, place: str | Path) -> None:
+    All files have the same columns; ``model_shards.open_rows`` also reads those of which some have other models.
+    """
+
+    def __init__(self, place: str | Path, footers: Sequence[Footer] | None = None) -> None:
         self.place = str(place)
-        groups: list[RowGroup] = []
-        files = _files(self.place)
+        footers = [Footer.of(path) for path in files_of(self.place)] if footers is None else footers
         #: What tells whether a file was written anew: its size, and its time or tag.
-        self.stamps = tuple(_stamp(path) for path in files)
-        schemas: list[pa.Schema] = []
-        for path in files:
-            with _parquet_file(path) as file:
-                schema = file.schema_arrow
-                if groups and schema.names != schemas[0].names:
-                    raise InvalidInputError(
-                        f"{path} has other columns than {groups[0].path}; they are parts of one table"
-                    )
-                schemas.append(schema)
-                for number in range(file.metadata.num_row_groups):
-                    first = groups[-1].first + groups[-1].n_rows if groups else 0
-                    groups.append(RowGroup(path, number, first, file.metadata.row_group(number).num_rows))
+        self.stamps = tuple(_stamp(footer.path) for footer in footers)
+        groups: list[RowGroup] = []
+        for footer in footers:
+            if footer.columns != footers[0].columns:
+                raise InvalidInputError(
+                    f"{footer.path} has other columns than {footers[0].path}; they are parts of one table"
+                )
+            for number, n_rows in enumerate(footer.n_rows):
+                first = groups[-1].first + groups[-1].n_rows if groups else 0
+                groups.append(RowGroup(footer.path, number, first, n_rows))
         self.groups = tuple(group for group in groups if group.n_rows)
         if not self.groups:
             raise InvalidInputError(f"{self.place} has no rows")
-        self._schema = schemas[0]
+        self._schema, self.names = footers[0].schema, footers[0].columns
         self._firsts = np.array([group.first for group in self.groups])
 
     @property
     def n_rows(self) -> int:
         return self.groups[-1].first + self.groups[-1].n_rows
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The columns, with one for each model."""
-        return tuple(widened(self._schema.empty_table()).schema.names)
 
     def take(self, rows: NDArray[np.int64], progress: Progress | None = None) -> pa.Table:
         """These rows, in this order, of which some may be the same; each row group that has one is read once."""
@@ -101,16 +118,22 @@ class ParquetRows:
         if not 0 <= rows.min() <= rows.max() < self.n_rows:
             raise InvalidInputError(f"{self.place} has the rows 0 to {self.n_rows - 1}, and others were asked for")
         of_group = np.searchsorted(self._firsts, rows, side="right") - 1
-        parts, order = [], np.argsort(of_group, kind="stable")
-        wanted = np.unique(of_group).tolist()
-        for n_read, number in enumerate(wanted):
-            if progress is not None:
-                progress(n_read, len(wanted))
-            group = self.groups[number]
-            parts.append(group.read().take(pa.array(rows[of_group == number] - group.first)))
+        order = np.argsort(of_group, kind="stable")
+        wanted, begin = np.unique(of_group[order], return_index=True)
+        parts: list[pa.Table] = []
+        # In the order of the groups: a file is opened once.
+        for path, groups in groupby(zip(wanted, np.split(rows[order], begin[1:]), strict=True), self._path_of):
+            with _parquet_file(path) as file:
+                for number, rows_of_group in groups:
+                    if progress is not None:
+                        progress(len(parts), wanted.size)
+                    parts.append(self.groups[number].rows_in(file, rows_of_group))
         place = np.empty_like(order)
         place[order] = np.arange(order.size)
         return pa.concat_tables(parts).take(pa.array(place)).combine_chunks()
+
+    def _path_of(self, wanted: tuple[int, NDArray[np.int64]]) -> str:
+        return self.groups[wanted[0]].path
 
 
 def widened(table: pa.Table) -> pa.Table:
@@ -167,14 +190,15 @@ def _lists(table: pa.Table) -> tuple[list[str], NDArray[np.signedinteger[Any]]]:
     return models, np.ascontiguousarray(flat.reshape(len(lists), n_models).T)
 
 
-def _files(place: str) -> list[str]:
+def files_of(place: str) -> list[str]:
+    """The Parquet files of a table, in the order of their names; those in folders of its folder too."""
     if "://" in place:
         fs, path = _filesystem(place)
         found = sorted(fs.find(path)) if fs.isdir(path) else [path] if fs.exists(path) else []
         files = [fs.unstrip_protocol(each) for each in found if each.endswith(SUFFIX)]
     else:
         local = Path(place)
-        files = sorted(map(str, local.glob(f"*{SUFFIX}"))) if local.is_dir() else [place] * local.is_file()
+        files = sorted(map(str, local.rglob(f"*{SUFFIX}"))) if local.is_dir() else [place] * local.is_file()
     if not files:
         raise InvalidInputError(f"{place} is no Parquet file, and no folder of *{SUFFIX} files")
     return files

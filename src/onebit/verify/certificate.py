@@ -133,7 +133,7 @@ class _RoundsAudit(Audit):
         if self._setting.population == "pool" and self._setting.protocol != "one-shot":
             self._count = self._pool_count = PoolCount(scene.said, bet_weights(self._setting.eps, USUAL_EXACT))
         # Step 16: what is seen of single models.
-        said = scene.said[list(scene.distinct)]
+        said = scene.said_by_distinct
         is_pool, passive = self._setting.population == "pool", self._setting.passive
         self._order = Order(said.shape[0], said if is_pool else None, all_count=passive)
         self._weighted = Weighted(scene)
@@ -215,7 +215,7 @@ class _RoundsAudit(Audit):
         n_open = len(left_to_draw(self._scene, epoch.survivors, self._undrawn))
         survives = np.isin(self._scene.distinct, epoch.survivors)
         for number, each in enumerate(settled):
-            says = self._scene.said[list(self._scene.distinct), each.round.item]
+            says = self._scene.said[self._scene.rows, each.round.item]
             is_known = survives & (not each.round.is_nil) | self._setting.passive
             right = np.zeros(says.size) if each.found is None else (says == each.found).astype(np.float64)
             n_skipped = 0 if self._pool_count is None else self._skipped.before(n_open - number)
@@ -241,24 +241,29 @@ class _RoundsAudit(Audit):
             return 0.0
         if self._setting.population == "stream":
             return None
-        contested = self._scene.contested(self._survivors)
         if self._pool_count is not None:
-            if (contested & self._undrawn).any():
+            if (self._scene.contested(self._survivors) & self._undrawn).any():
                 return None
             return int(self._pool_count.sums(self._survivors, leader).max()) / self._scene.n_items
-        ahead = [self._known_ahead(h, leader) for h in self._survivors if h != leader]
-        known = [each for each in ahead if each is not None]
-        return float(np.clip(max(known), 0, 1)) if len(known) == len(ahead) else None
+        ahead = self._all_known_ahead([h for h in self._survivors if h != leader], leader)
+        return None if ahead is None else float(np.clip(max(ahead), 0, 1))
 
     def _known_ahead(self, rival: int, leader: int) -> float | None:
         if self._setting.population == "stream" or self._pool_count is not None:
             return None
-        contested = self._scene.contested(self._survivors)
-        said = self._scene.said[:, contested]
-        n_accepted = self._known.n_accepted(said, np.flatnonzero(contested).tolist(), self._survivors)
+        ahead = self._all_known_ahead([rival], leader)
+        return None if ahead is None else ahead[0]
+
+    def _all_known_ahead(self, rivals: Sequence[int], leader: int) -> list[float] | None:
+        """By how much each rival is ahead at most, by answers that are known; None unless all are that could matter."""
+        items = np.flatnonzero(self._scene.contested(self._survivors))
+        n_accepted = self._known.n_accepted(self._scene.said, items.tolist(), self._survivors)
         if n_accepted is None:
             return None
-        slack = self._slack(leader)[rival] if self._has_slack else 0.0
-        n_silent = int(((said[rival] < 0) & (said[leader] >= 0)).sum())
-        ahead = (n_accepted[rival] - n_accepted[leader] + self._setting.f_yes * n_silent) / self._scene.n_items + slack
-        return float(ahead / self._transfer)
+        said, slack = self._scene.said, self._slack(leader) if self._has_slack else np.zeros(self._scene.said.shape[0])
+        ahead = []
+        for h in rivals:
+            n_silent = int(((said[h, items] < 0) & (said[leader, items] >= 0)).sum())
+            favoured = n_accepted[h] - n_accepted[leader] + self._setting.f_yes * n_silent
+            ahead.append(float((favoured / self._scene.n_items + slack[h]) / self._transfer))
+        return ahead

@@ -9,10 +9,8 @@ from numpy.typing import NDArray
 
 from onebit.records import EpochRecord, Setting
 
-#: What is added to the variance of a guess, and what weight times doubt is raised to.
-LEAST_VARIANCE, POWER = 0.02, 0.75
-#: The least probability that an item is asked about.
-LEAST_ASKED = 0.02
+#: What is added to the variance of a guess, and the least probability that an item is asked about.
+LEAST_VARIANCE, LEAST_ASKED = 0.02, 0.005
 
 
 def chooses(setting: Setting) -> bool:
@@ -23,11 +21,19 @@ def chooses(setting: Setting) -> bool:
 def choice_scores(
     epoch: EpochRecord, says: NDArray[np.int64], labels: Sequence[int], guess: Sequence[float]
 ) -> list[float]:
-    """The score of each label of an item, at which the models of the table say ``says`` (N,)."""
-    total = sum(weight for _, weight in epoch.mixture)
+    """The score of each label without a verdict, at an item at which the models of the table say ``says`` (N,)."""
+    models = [model for model, _ in epoch.mixture]
+    weight = np.array([weight for _, weight in epoch.mixture])
+    given = says[models]
+    if not any(guess) or (given == given[0]).all():
+        return [0.0] * len(labels)
+    weight = weight / weight.sum()
     scores = []
     for label, m in zip(labels, guess, strict=True):
-        for_it = sum(weight for model, weight in epoch.mixture if says[model] == label) / total
-        against = sum(weight for model, weight in epoch.mixture if says[model] != label) / total
-        scores.append((for_it * against * (m * (1 - m) + LEAST_VARIANCE)) ** POWER)
+        # Between a no and a yes to the label, by how much the belief about what each contender says rises.
+        rises = np.zeros(len(models))
+        for other, belief in zip(labels, guess, strict=True):
+            rises[given == other] = 1.0 if other == label else -belief / (1 - m)
+        variance = float(weight @ (rises - weight @ rises) ** 2)
+        scores.append(variance * (m * (1 - m) + LEAST_VARIANCE))
     return scores

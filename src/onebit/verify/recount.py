@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
+from onebit.verify.redraw import Places, Said
 from onebit.verify.settle import Settled
 
 Ints = NDArray[np.int64]
@@ -91,7 +92,7 @@ class _Outputs:
     (n_outputs, n_bets) are X of a rival and of a leader that gives it.
     """
 
-    given: Ints
+    given: Places
     says: csr_array
     round_of: Ints
     as_rival: Floats
@@ -130,9 +131,11 @@ class IndependentCount(Count):
 
     def _outputs(self, rounds: Sequence[Settled]) -> _Outputs:
         sizes = np.array([each.round.outputs.size for each in rounds])
-        given = np.stack([each.round.output_of for each in rounds], axis=1) + np.cumsum(sizes) - sizes
-        rows = np.repeat(np.arange(given.shape[0]), len(rounds))
-        says = csr_array((np.ones(given.size), (rows, given.ravel())), shape=(given.shape[0], int(sizes.sum())))
+        given = numbered(rounds)
+        # Every survivor gives one output in each round. Ones take a byte: with many models, this is most of the memory.
+        ends = np.arange(0, given.size + 1, len(rounds), dtype=np.int32 if given.size < 2**31 else np.int64)
+        ones, shape = np.ones(given.size, dtype=np.int8), (given.shape[0], int(sizes.sum()))
+        says = csr_array((ones, given.ravel().astype(ends.dtype), ends), shape=shape)
         return _Outputs(
             given, says, np.repeat(np.arange(sizes.size), sizes), *estimates(rounds, self._abstaining_rival)
         )
@@ -163,6 +166,15 @@ class IndependentCount(Count):
         return of_rivals
 
 
+def numbered(rounds: Sequence[Settled]) -> Places:
+    """The outputs of rounds numbered one after the other: which each survivor gives in each round; (V, n_rounds)."""
+    sizes = np.array([each.round.outputs.size for each in rounds])
+    room = np.min_scalar_type(int(sizes.sum()))
+    before = (np.cumsum(sizes) - sizes).astype(room)
+    given: Places = np.stack([each.round.output_of for each in rounds], axis=1).astype(room) + before
+    return given
+
+
 def estimates(rounds: Sequence[Settled], abstaining_rival: float) -> tuple[Floats, Floats]:
     """X of a rival and X of the leader that give each output of the rounds; both (n_outputs, n_bets).
 
@@ -191,7 +203,7 @@ class PoolCount(Count):
     ``said`` (N, n) is what the models say on the pool.
     """
 
-    def __init__(self, said: Ints, weights: Floats) -> None:
+    def __init__(self, said: Said, weights: Floats) -> None:
         super().__init__(weights)
         self._said = said
         self._items: list[int] = []

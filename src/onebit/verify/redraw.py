@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
+from hashlib import sha256
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,10 @@ from onebit.verify.choice import choice_scores, chooses
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+#: What models say, in the narrowest type: tables may be most of the memory.
+Said = NDArray[np.signedinteger]
+#: Which of a few each of many gives.
+Places = NDArray[np.integer]
 
 #: Examples of a stream that are only looked at, for the vote: so many per model, at most so many, and at most a tenth.
 LOOKED_AT_PER_MODEL, MOST_LOOKED_AT, LOOKED_AT_PART = 4, 256, 10
@@ -50,7 +55,7 @@ class Contest:
     """
 
     setting: Setting
-    said: Ints
+    said: Said
     n_labels: int
     distinct: tuple[int, ...]
     shares: Floats
@@ -62,6 +67,20 @@ class Contest:
     def n_items(self) -> int:
         return int(self.said.shape[1])
 
+    @cached_property
+    def rows(self) -> Ints:
+        """``distinct`` as an array."""
+        return np.array(self.distinct)
+
+    @cached_property
+    def said_by_distinct(self) -> Said:
+        """What the distinct rows say, one after the other."""
+        return self.said if len(self.distinct) == self.said.shape[0] else self.said[self.rows]
+
+    @cached_property
+    def _first_equals(self) -> list[int]:
+        return first_equals(self.said)
+
     def names(self, model: int) -> tuple[int, ...]:
         """The rows that predict exactly as ``model`` does; on a stream nothing says that others do so everywhere."""
         if self.setting.population == "stream":
@@ -70,7 +89,7 @@ class Contest:
 
     def stands_for(self, model: int) -> int:
         """The row that stands for this one: the first of those that are equal."""
-        return self.names(model)[0]
+        return model if self.setting.population == "stream" else self._first_equals[model]
 
     def contested(self, survivors: Iterable[int]) -> NDArray[np.bool_]:
         """On which items the survivors differ; shape (n,)."""
@@ -88,12 +107,12 @@ class Known:
     def add(self, item: int, label: int, answer: Answer) -> None:
         self.z.setdefault(item, {})[label] = answer is Answer.YES
 
-    def n_accepted(self, said: Ints, items: Sequence[int], survivors: Sequence[int]) -> dict[int, int] | None:
-        """On how many of ``items`` survivors are accepted, where models say ``said`` (N, n_items); None if unknown."""
+    def n_accepted(self, said: Said, items: Sequence[int], survivors: Sequence[int]) -> dict[int, int] | None:
+        """On how many of ``items`` survivors are accepted, where models say ``said`` (N, n); None if unknown."""
         total = dict.fromkeys(survivors, 0)
-        for place, item in enumerate(items):
+        for item in items:
             for h in survivors:
-                label = int(said[h, place])
+                label = int(said[h, item])
                 z = self.z.get(item, {}).get(label) if label >= 0 else False
                 if z is None:
                     return None
@@ -117,8 +136,8 @@ class Round:
 
     item: int
     to_ask: tuple[int | None, ...]
-    outputs: Ints
-    output_of: Ints
+    outputs: Said
+    output_of: Places
     q: Floats
     guess: Floats
     known: Floats
@@ -141,8 +160,8 @@ def contest(
     """The table as the run saw it, and each model's share of delta; step 5 of ``docs/certificate.md``."""
     _check(setting, predictions, n_labels)
     _check_judge(judge, predictions.shape)
-    said = np.maximum(predictions.astype(np.int64), -1)
-    distinct = np.sort(np.unique(said, axis=0, return_index=True)[1])
+    said = _narrow(predictions, n_labels)
+    distinct = np.unique(first_equals(said))
     n_looked_at, n_voting = 0, said.shape[1]
     if setting.population == "stream":
         distinct = np.arange(said.shape[0])
@@ -167,6 +186,19 @@ def contest(
     scores = None if judge is None else judge.astype(np.float64)
     rows, by_vote = tuple(distinct.tolist()), tuple(ranked.tolist())
     return Contest(setting, said, n_labels, rows, shares, n_looked_at, scores, by_vote)
+
+
+def _narrow(predictions: NDArray[np.integer], n_labels: int) -> Said:
+    """The table in a type that has just room for its labels and -1."""
+    said = np.maximum(predictions, -1) if predictions.dtype.kind == "i" else predictions
+    narrow: Said = said.astype(np.min_scalar_type(-n_labels))
+    return narrow
+
+
+def first_equals(said: Said) -> list[int]:
+    """Of each row the first that is equal to it; rows are equal whose digests are."""
+    first: dict[bytes, int] = {}
+    return [first.setdefault(sha256(row.tobytes()).digest(), h) for h, row in enumerate(said)]
 
 
 def _shares_of_pairs(setting: Setting, n_models: int) -> Floats:
@@ -219,7 +251,7 @@ def _check_judge(judge: NDArray[np.floating] | None, shape: tuple[int, ...]) -> 
         )
 
 
-def _agreement(voters: Ints) -> Ints:
+def _agreement(voters: Said) -> Ints:
     """Step 5: on how many items each model agrees with the last vote, where they say ``voters`` (N, n_items); (N,)."""
     n_votes: Ints = np.ones(voters.shape[0], dtype=np.int64)
     agreed: Ints
@@ -230,7 +262,7 @@ def _agreement(voters: Ints) -> Ints:
     return agreed
 
 
-def _elected(column: Ints, n_votes: Ints) -> int:
+def _elected(column: Said, n_votes: Ints) -> int:
     """The label with most votes at one item, the lowest of equals; -2, with which nobody agrees, if nobody speaks."""
     speaks = column >= 0
     return int(np.bincount(column[speaks], n_votes[speaks]).argmax()) if speaks.any() else -2
@@ -257,15 +289,16 @@ def redraw(
     rivals = np.array([rival for rival, _ in epoch.mixture], dtype=np.int64)
     needs = np.array([need for _, need in epoch.mixture])
     relevance_by = _relevance_to_pairs if contest.setting.ranks else _relevance
+    trust = np.array(epoch.trust)
     rounds = []
     for item, u in zip(items, uniforms, strict=False):
         says = contest.said[survivors, item]
         is_nil = bool((says == says[0]).all())
         if contest.setting.protocol == "one-shot" and not is_nil:
             relevance = partial(relevance_by, contest.said[:, item], epoch.leader, rivals, needs)
-            rounds.append(_one_shot(contest, epoch, item, says, known.z.get(item, {}), u, relevance))
+            rounds.append(_one_shot(contest, epoch, trust, item, says, known.z.get(item, {}), u, relevance))
             continue
-        drawn = _exact(contest, epoch, item, says, is_nil)
+        drawn = _exact(contest, epoch, trust, item, says, is_nil)
         if contest.setting.protocol == "follow-up" and drawn.has_two_labels:
             n_with_two += 1
             if n_with_two <= FIRST_CHECKED or u[1] < CHECKED_SHARE:
@@ -290,10 +323,11 @@ def _items(contest: Contest, epoch: EpochRecord, undrawn: NDArray[np.bool_], u0:
     return items
 
 
-def _guesses(contest: Contest, epoch: EpochRecord, item: int, outputs: Ints, places: Sequence[int]) -> Floats:
+def _guesses(
+    contest: Contest, epoch: EpochRecord, trust: Floats, item: int, outputs: Said, places: Sequence[int]
+) -> Floats:
     """Step 2: how likely each output is right by the record; 0 for those whose places are not among ``places``."""
-    trust = np.array(epoch.trust)
-    says = contest.said[list(contest.distinct), item]
+    says = contest.said[contest.rows, item]
     has_answer = [a for place, a in enumerate(outputs.tolist()) if place not in places]
     total = trust[(says >= 0) & ~np.isin(says, has_answer)].sum()
     share = np.array([trust[says == a].sum() / total if total > 0 else 0.0 for a in outputs[list(places)]])
@@ -309,7 +343,7 @@ def _guesses(contest: Contest, epoch: EpochRecord, item: int, outputs: Ints, pla
     return guess
 
 
-def _judged(scores: Floats, says: Ints, labels: Ints) -> Floats:
+def _judged(scores: Floats, says: Said, labels: Said) -> Floats:
     """Step 2: the log-odds of what a judge says of ``labels``: of each, the mean over all who say it."""
     known = [scores[(says == a) & ~np.isnan(scores)] for a in labels]
     score = np.array([each.mean() if each.size else UNJUDGED for each in known])
@@ -320,21 +354,22 @@ def _judged(scores: Floats, says: Ints, labels: Ints) -> Floats:
 def _one_shot(
     contest: Contest,
     epoch: EpochRecord,
+    trust: Floats,
     item: int,
-    says: Ints,
+    says: Said,
     z: dict[int, bool],
     u: Floats,
     relevance: Callable[[int], float],
 ) -> Round:
     """A round on which survivors differ, asked about at most once; ``z`` holds the known answers about the item."""
-    outputs, output_of = np.unique(says, return_inverse=True)
+    outputs, output_of, _ = _outputs(says)
     places = [place for place, a in enumerate(outputs.tolist()) if a >= 0 and a not in z]
     q, guess = np.zeros((2, outputs.size))
     known = np.array([float(z.get(a, False)) for a in outputs.tolist()])
     if not places:
         return Round(item, (), outputs, output_of, q, guess, known)
     if not any(z.values()):
-        guess = _guesses(contest, epoch, item, outputs, places)
+        guess = _guesses(contest, epoch, trust, item, outputs, places)
     least_asked = LEAST_ASKED
     if chooses(contest.setting):
         score = choice_scores(epoch, contest.said[:, item], outputs[places].tolist(), guess[places].tolist())
@@ -351,27 +386,33 @@ def _one_shot(
     return Round(item, (chosen,) if u[2] < p else (), outputs, output_of, q, guess, known)
 
 
-def _relevance(said: Ints, leader: int, rivals: Ints, needs: Floats, label: int) -> float:
+def _relevance(said: Said, leader: int, rivals: Ints, needs: Floats, label: int) -> float:
     """Step 2: what the ``rivals`` need whose difference to the leader the label enters; ``said`` (N,) at one item."""
     return float(needs[(said[rivals] == label) != (said[leader] == label)].sum())
 
 
-def _relevance_to_pairs(said: Ints, leader: int, rivals: Ints, needs: Floats, label: int) -> float:
+def _relevance_to_pairs(said: Said, leader: int, rivals: Ints, needs: Floats, label: int) -> float:
     """Step 20: the needs of those who say the label, times the needs of those who do not; no matter who leads."""
     millionths = np.rint(needs * 10**DECIMALS)
     agrees = said[rivals] == label
     return float(millionths[agrees].sum() * millionths[~agrees].sum() / 10.0 ** (2 * DECIMALS))
 
 
-def _exact(contest: Contest, epoch: EpochRecord, item: int, says: Ints, is_nil: bool) -> Round:
-    """A round after which it is known who was right: everything is asked that there is to ask, or nothing."""
+def _outputs(says: Said) -> tuple[Said, Places, Ints]:
+    """The different outputs, rising; which of them each survivor gives; and how many give each."""
     outputs, output_of, n_saying = np.unique(says, return_inverse=True, return_counts=True)
+    return outputs, output_of.astype(np.min_scalar_type(outputs.size)), n_saying
+
+
+def _exact(contest: Contest, epoch: EpochRecord, trust: Floats, item: int, says: Said, is_nil: bool) -> Round:
+    """A round after which it is known who was right: everything is asked that there is to ask, or nothing."""
+    outputs, output_of, n_saying = _outputs(says)
     to_ask: tuple[int | None, ...] = ()
     if contest.setting.passive or (contest.setting.protocol == "labels" and not is_nil):
         to_ask = (None,)
     elif contest.setting.protocol == "follow-up" and not is_nil:
         places = [place for place, a in enumerate(outputs.tolist()) if a >= 0]
-        guess = _guesses(contest, epoch, item, outputs, places)
+        guess = _guesses(contest, epoch, trust, item, outputs, places)
         order = sorted(places, key=lambda k: (-guess[k], -n_saying[k], k))
         to_ask = tuple(outputs[order].tolist())
     zero = np.zeros(outputs.size)

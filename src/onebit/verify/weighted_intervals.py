@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from onebit.verify.intervals import Sights, Spans, differing
-from onebit.verify.recount import BETS, estimates
-from onebit.verify.redraw import Contest
+from onebit.verify.recount import BETS, estimates, numbered
+from onebit.verify.redraw import Contest, Places
 from onebit.verify.settle import Settled
 
 Ints = NDArray[np.int64]
@@ -31,46 +31,47 @@ AT_ONCE = 128
 
 @dataclass(frozen=True, eq=False)
 class _Epoch:
-    """``row_of`` places the models that survived among the rows of ``given`` (V, m), the outputs they gave.
+    """``models`` (V,), rising, are those that survived, and ``given`` (V, m) the outputs they gave.
 
     ``as_rival`` and ``as_leader`` (n_outputs, n_bets) are X; ``plain`` (n_outputs,) is X without the bend of step 3.
     """
 
-    row_of: dict[int, int]
-    given: Ints
+    models: Ints
+    given: Places
     as_rival: Floats
     as_leader: Floats
     plain: Floats
     n_skipped: int
     n_agreed: int
 
+    def row_of(self, model: int) -> int | None:
+        """Where a model stands among those that survived; None if it did not."""
+        row = int(np.searchsorted(self.models, model))
+        return row if row < self.models.size and self.models[row] == model else None
+
 
 class Weighted(Sights):
     """One-shot: one output of each drawn item was asked about, with a known probability."""
 
     def __init__(self, scene: Contest) -> None:
-        self._said, self._models = scene.said[list(scene.distinct)], scene.distinct
+        self._said, self._models = scene.said_by_distinct, scene.rows
         self._abstaining, self._epochs = scene.setting.f_yes, list[_Epoch]()
 
     def add(self, survivors: Sequence[int], settled: Sequence[Settled]) -> None:
         """The settled rounds of an epoch."""
         differ = int(differing(self._said[:, [each.round.item for each in settled]]).sum()) if settled else 0
         rounds = [each for each in settled if not each.round.is_nil]
-        given, firsts, plain = np.zeros((len(survivors), 0), dtype=np.int64), 0, []
-        columns = []
-        for each in rounds:
-            columns.append(each.round.output_of + firsts)
-            firsts += each.round.outputs.size
-            plain.append(self._plain(each))
+        given: Places = np.zeros((len(survivors), 0), dtype=np.uint8)
+        plain = [self._plain(each) for each in rounds]
         if rounds:
-            given = np.stack(columns, axis=1)
+            given = numbered(rounds)
             as_rival, as_leader = (each[:, SPARSE] for each in estimates(rounds, self._abstaining))
         else:
             as_rival = as_leader = np.zeros((0, BETS[SPARSE].size))
-        row_of = {self._models.index(model): row for row, model in enumerate(survivors)}
+        models = np.searchsorted(self._models, survivors)
         every = np.concatenate(plain) if plain else np.zeros(0)
         n_skipped, n_agreed = differ - len(rounds), len(settled) - differ
-        self._epochs.append(_Epoch(row_of, given, as_rival, as_leader, every, n_skipped, n_agreed))
+        self._epochs.append(_Epoch(models, given, as_rival, as_leader, every, n_skipped, n_agreed))
 
     def _plain(self, each: Settled) -> Floats:
         """Step 2: X of every output of a round."""
@@ -103,11 +104,13 @@ class Weighted(Sights):
         estimate = np.full(low.size, np.nan)
         for model in range(low.size):
             total, n_rounds = 0.0, 0
-            for epoch in (each for each in self._epochs if model in each.row_of):
-                X = epoch.plain[epoch.given[epoch.row_of[model]]]
+            for epoch in self._epochs:
+                if (row := epoch.row_of(model)) is None:
+                    continue
+                X = epoch.plain[epoch.given[row]]
                 n_rounds += X.size
                 if leader is not None:
-                    X = X - epoch.plain[epoch.given[epoch.row_of[leader]]]
+                    X = X - epoch.plain[epoch.given[epoch.row_of(leader)]]
                     n_rounds += epoch.n_skipped + epoch.n_agreed
                 total += float(X.sum())
             if n_rounds > 0:
@@ -135,13 +138,14 @@ class Weighted(Sights):
     def _D(self, models: range, leader: int | None, is_rival: bool) -> Iterator[tuple[Ints, Floats]]:
         """Of every epoch, which of the ``models`` took part, and D of each in each round, (k, m, n_bets)."""
         for epoch in self._epochs:
-            took_part = [place for place, model in enumerate(models) if model in epoch.row_of]
-            of_h = epoch.given[[epoch.row_of[models[place]] for place in took_part]]
+            rows = [epoch.row_of(model) for model in models]
+            took_part = [place for place, row in enumerate(rows) if row is not None]
+            of_h = epoch.given[[row for row in rows if row is not None]]
             D: Floats
             if leader is None:
                 D = epoch.as_rival[of_h] if is_rival else -epoch.as_leader[of_h]
             else:
-                of_g = epoch.given[epoch.row_of[leader]]
+                of_g = epoch.given[epoch.row_of(leader)]
                 rival, behind = (of_h, of_g) if is_rival else (of_g, of_h)
                 D = epoch.as_rival[rival] - epoch.as_leader[behind]
                 D[of_h == of_g] = 0.0

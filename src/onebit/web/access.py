@@ -133,6 +133,15 @@ class Access:
             if not self._end(connection, (links.c.id == link_id) & theirs):
                 raise InvalidInputError(f"link {link_id} is not a link of {whose}, or was revoked before")
 
+    def hand_on(self, study_id: int, to: int) -> int:
+        """Let the raters' links of a study that work now open another one, and pause it; how many they are."""
+        theirs = (links.c.study_id == study_id) & (links.c.kind == "rater") & links.c.revoked_at.is_(None)
+        with self._store.writing() as connection:
+            working = theirs & (links.c.expires_at > _text(self._clock()))
+            moved = connection.execute(update(links).where(working).values(study_id=to)).rowcount
+            self._pause(connection, study_id, True)
+        return moved
+
     def end_others(self, link: Link) -> int:
         """End every other link of owners at once; how many worked until now."""
         with self._store.writing() as connection:
@@ -144,9 +153,12 @@ class Access:
     def pause(self, study_id: int, paused: bool) -> None:
         """Stop giving out questions of a study, or go on; answers to those given out are taken all the same."""
         with self._store.writing() as connection:
-            connection.execute(delete(pauses).where(pauses.c.study_id == study_id))
-            if paused:
-                connection.execute(insert(pauses).values(study_id=study_id, since=_text(self._clock())))
+            self._pause(connection, study_id, paused)
+
+    def _pause(self, connection: Connection, study_id: int, paused: bool) -> None:
+        connection.execute(delete(pauses).where(pauses.c.study_id == study_id))
+        if paused:
+            connection.execute(insert(pauses).values(study_id=study_id, since=_text(self._clock())))
 
     def _insert(self, connection: Connection, kind: Kind, study_id: int | None, rater: str | None) -> tuple[Link, str]:
         token, now = secrets.token_urlsafe(32), self._clock()

@@ -15,7 +15,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from onebit.web import answers, board, creating, owner_api, owner_links, pages, rater_api
+from onebit.web import answers, board, creating, going_on, owner_api, owner_links, pages, rater_api
 from onebit.web.access_log import AccessLog, LogFile
 from onebit.web.calls import Operation, endpoint, error_response
 from onebit.web.openapi import document
@@ -28,6 +28,7 @@ OPERATIONS: tuple[Operation, ...] = (
     *owner_api.OPERATIONS,
     *owner_links.OPERATIONS,
     *creating.OPERATIONS,
+    *going_on.OPERATIONS,
     *answers.OPERATIONS,
 )
 #: Names of this machine, under which a server may always be called.
@@ -59,6 +60,7 @@ def make_app(
         *pages.ROUTES,
         *board.ROUTES,
         *creating.ROUTES,
+        *going_on.ROUTES,
         *owner_links.ROUTES,
         *answers.ROUTES,
         Mount("/static", StaticFiles(directory=STATIC)),

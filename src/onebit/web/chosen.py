@@ -12,10 +12,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from onebit.errors import InvalidInputError, OptionError
-from onebit.records import SelectionSpec, TrainingSpec
+from onebit.records import SelectionSpec, SequelSpec, StudySpec, TrainingSpec, WatchSpec, sequel_spec, watch_spec
 from onebit.records.option import Option, options
 from onebit.tables.formats import ENDINGS, column_names
 from onebit.web.folders import Folders
@@ -76,7 +76,21 @@ def _choices() -> dict[str, Schema]:
     return choices
 
 
+def _of_spec(kind: type[SelectionSpec], taken_over: tuple[str, ...]) -> dict[str, Schema]:
+    """What can be chosen for a study that goes on from another, which has the options ``taken_over`` fixed."""
+    left_out = _NOT_HERE | {*taken_over, "protocol", "verdicts"}
+    own = {
+        name: _schema(name, option, getattr(kind, name))
+        for name, option in options(kind).items()
+        if name not in left_out
+    }
+    return {**SOURCE, "media_folder": CHOICES["media_folder"], **own}
+
+
 CHOICES = _choices()
+#: For a study that goes on from another, and for a batch of a watch.
+SEQUEL, WATCH = _of_spec(SequelSpec, sequel_spec.NOT_HERE), _of_spec(WatchSpec, watch_spec.NOT_HERE)
+Next = TypeVar("Next", SequelSpec, WatchSpec)
 
 
 @dataclass(frozen=True)
@@ -90,7 +104,18 @@ class Chosen:
 
 def read_choice(folders: Folders, body: Mapping[str, Any]) -> Chosen:
     """Everything that was chosen, the table read; OptionError where something cannot be."""
-    spec = _spec(folders, body)
+    table, spec = _read(folders, body, _spec(folders, body))
+    return Chosen(spec, table, spec.labels or table.labels)
+
+
+def read_next(folders: Folders, body: Mapping[str, Any], kind: type[Next]) -> tuple[Next, ModelTable]:
+    """What was chosen for a study that goes on from another, the table read."""
+    table, spec = _read(folders, body, kind(**_given(kind, body), media_root=_media_root(folders, body)))
+    return spec, table
+
+
+def _read(folders: Folders, body: Mapping[str, Any], spec: StudySpec) -> Any:
+    """The table, and the spec with what was found in it."""
     # Imported here: it brings in what reads tables, and the first page should not wait for it.
     from onebit.study.about import described
     from onebit.study.kinds import making
@@ -101,9 +126,8 @@ def read_choice(folders: Folders, body: Mapping[str, Any]) -> Chosen:
     _check_columns(names, body)
     with about_table(file, source):
         table, spec = making(spec.kind).read(spec, file)
-    chosen = Chosen(spec, table, spec.labels or table.labels)
-    described(chosen.labels, spec.descriptions or {})
-    return chosen
+    described(spec.labels or table.labels, spec.descriptions or {})
+    return table, spec
 
 
 def file_of(folders: Folders, body: Mapping[str, Any]) -> Path:
@@ -128,13 +152,17 @@ def _spec(folders: Folders, body: Mapping[str, Any]) -> SelectionSpec | Training
             raise OptionError(name, f"{name} is given, and a study of kind {called} has none; leave it out")
     if kind is SelectionSpec and "protocol" not in body:
         raise OptionError("protocol", "say how to ask: each way assumes something else, so none is chosen for you")
+    return kind(**_given(kind, body), media_root=_media_root(folders, body))
+
+
+def _given(kind: type[StudySpec], body: Mapping[str, Any]) -> dict[str, Any]:
+    """The options of a kind that were given."""
     # JSON has one kind of number, and 2.0 is a whole one.
-    given: dict[str, Any] = {
+    return {
         name: int(body[name]) if option.form == "integer" else body[name]
-        for name, option in known.items()
+        for name, option in options(kind).items()
         if name in body
     }
-    return kind(**given, media_root=_media_root(folders, body))
 
 
 def _media_root(folders: Folders, body: Mapping[str, Any]) -> str | None:

@@ -21,6 +21,7 @@ from onebit.web.chosen import CHOICES, SOURCE
 from onebit.web.constants import MOST_UPLOAD
 from onebit.web.pages import page, render, require_owner
 from onebit.web.schema import Schema, fields, text
+from onebit.web.site import Site
 
 
 async def upload(call: Call) -> dict[str, Any]:
@@ -55,14 +56,18 @@ def create(call: Call) -> Any:
     return {"study": call.site.workroom.do("create", call.body)}
 
 
+def of_tables(site: Site) -> dict[str, Any]:
+    """What a page says about the tables that it reads."""
+    return {"folder": site.folder, "endings": ",".join(ENDINGS), "formats": NAMES, "logs": LOG_NAMES}
+
+
 def new_page(request: Request) -> Response:
     site = require_owner(request)
     return render(
         "new.html",
-        folder=site.folder,
-        endings=",".join(ENDINGS),
-        formats=NAMES,
-        logs=LOG_NAMES,
+        **of_tables(site),
+        trains=True,
+        markdown=False,
         selection=SelectionSpec,
         eps=EPS,
         training=TrainingSpec,

@@ -102,6 +102,7 @@ def rater_page(request: Request) -> Response:
         study=entry.name,
         rater=link.rater,
         instructions=str(about.get("instructions", "")),
+        none_of_these=bool(about.get("none_of_these")),
         token=token,
         # Where a browser keeps answers that are not sent yet. A study that has the number of a deleted one is another.
         who=f"{entry.id} {entry.created_at} {link.rater}",

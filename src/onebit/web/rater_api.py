@@ -164,6 +164,7 @@ def ask(call: Call) -> dict[str, Any]:
     return {
         "state": hand.state,
         "together": together,
+        "none_of_these": room.study.kind.takes_none,
         "questions": [show(call.token, room, offer) for offer in hand.offers],
         "progress": room.progress(hand.state, rater, _language(call)),
     }
@@ -188,7 +189,7 @@ def _answer(said: str) -> Answer:
     try:
         return Answer(said)
     except ValueError:
-        raise InvalidInputError(f"the answer is {said!r}; it must be yes, no or can't tell") from None
+        raise InvalidInputError(f"the answer is {said!r}; it must be yes, no, can't tell or none of these") from None
 
 
 def undo(call: Call) -> dict[str, Any]:
@@ -229,6 +230,7 @@ OPERATIONS = (
             {
                 "state": STATE,
                 "together": {"type": "boolean", "description": "show questions about the same item together"},
+                "none_of_these": {"type": "boolean", "description": "whether this answer is allowed"},
                 "questions": {"type": "array", "items": QUESTION},
                 "progress": PROGRESS,
             }
@@ -246,7 +248,11 @@ OPERATIONS = (
         body=fields(
             {
                 "question": QUESTION_NUMBER,
-                "answer": text(1000, description="yes, no or can't tell; or a label, where that was asked for"),
+                "answer": text(
+                    1000,
+                    description="yes, no or can't tell; none of these, where it is allowed; or a label, where that was "
+                    "asked for",
+                ),
                 "token": text(100, description="made anew for every answer, so that repeating is safe"),
             },
             MEANT,

@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
+from onebit.records import SequelSpec, WatchSpec
 from onebit.store.store import Store
 from onebit.study import creation
 from onebit.study.constants import PATIENCE
 from onebit.study.foresight import foresee
+from onebit.study.kinds.selection.sequel import begin_sequel
+from onebit.study.kinds.watch.chain import Watch, watched_name
 from onebit.study.opening import read_whole
 from onebit.study.view import View
 from onebit.tables.long import usual
 from onebit.tables.opening import is_npz, open_source
-from onebit.web.chosen import about_table, file_of, read_choice
+from onebit.web.chosen import about_table, file_of, read_choice, read_next
 from onebit.web.folders import Folders
 
 
@@ -72,3 +75,21 @@ def create(storage: str, folders: Folders, body: dict[str, Any]) -> int:
     chosen = read_choice(folders, body)
     with Store(storage) as store:
         return creation.create(store, body["name"], chosen.spec, chosen.table).id
+
+
+def sequel(storage: str, folders: Folders, body: dict[str, Any]) -> dict[str, Any]:
+    """Make a study that goes on from another; and the number of that."""
+    spec, table = read_next(folders, body, SequelSpec)
+    with Store(storage) as store:
+        made = begin_sequel(store, body["study"], body["name"], spec, table)
+        return {"study": made.id, "name": made.name, "before": store.entry(body["study"]).id}
+
+
+def watch(storage: str, folders: Folders, body: dict[str, Any]) -> dict[str, Any]:
+    """Make the next batch of the watch of a study; and the number of the batch before, or of the study."""
+    spec, table = read_next(folders, body, WatchSpec)
+    with Store(storage) as store:
+        watched = Watch(store, watched_name(store, body["study"]))
+        before = [batch.entry.id for batch in watched.batches()]
+        made = watched.begin(spec, table, simulated=False)
+        return {"study": made.id, "name": made.name, "before": before[-1] if before else watched.study_id}

@@ -111,6 +111,29 @@ def test_all_formats_hold_the_same(tmp_path: Path) -> None:
     assert all(run == runs[0] for run in runs)
 
 
+def test_a_folder_is_predicted_file_by_file_and_goes_on_where_it_stopped(tmp_path: Path) -> None:
+    path = write_numbers(tmp_path, ".parquet")
+    model = learned(path, "--label", "kind", "--id", "name", "--budget", 60, "--out", tmp_path / "m")["model"]
+    folder, out = tmp_path / "pool", tmp_path / "said"
+    table = parquet.read_table(path)
+    for number, first in enumerate(range(0, 200, 80)):
+        (folder / f"{number}").mkdir(parents=True)
+        parquet.write_table(table.slice(first, 80), folder / f"{number}" / "part.parquet")
+    whole = json.loads(invoke("predict", model, path, "--out", tmp_path / "whole.csv", "--json"))
+    told = json.loads(invoke("predict", model, folder, "--id", "name", "--out", out, "--json"))
+    assert told == {**whole, "file": str(out)}
+    parts = sorted(out.rglob("*.csv"))
+    assert [part.relative_to(out).as_posix() for part in parts] == ["0/part.csv", "1/part.csv", "2/part.csv"]
+    said = {part: part.read_bytes() for part in parts}
+    parts[1].unlink()
+    parts[0].write_bytes(said[parts[0]] + b"more,cat,0.5\n")
+    again = json.loads(invoke("predict", model, folder, "--id", "name", "--out", out, "--json"))
+    assert parts[1].read_bytes() == said[parts[1]]
+    assert again["predictions"] == 201, "what was there was predicted again"
+    with pytest.raises(InvalidInputError, match="it must be a number of processes"):
+        invoke("predict", model, folder, "--out", tmp_path / "other", "--workers", "some")
+
+
 def test_texts_by_name(tmp_path: Path) -> None:
     path = write_texts(tmp_path)
     figures = learned(path, "--label", "kind", "--text", "note", "--protocol", "follow-up", "--budget", 60)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,9 @@ from typer.testing import CliRunner, Result
 
 from onebit.cli.main import app
 from onebit.errors import InvalidInputError
+from onebit.estimate.accuracy import exact_interval, with_errors
+from onebit.estimate.delta import failure_of_whole_audit
+from onebit.records import Answer, EpochPlan
 from onebit.study.opening import load_study
 from onebit.study.study import Offer
 
@@ -69,6 +73,7 @@ def test_from_texts_to_predictions(folder: Path) -> None:
         (("--text", "words", "--gold", "name"), "'id0' is no label"),
         (("--text", "words", "--target", "2"), "target is 2"),
         (("--text", "words", "--protocol", "guess"), "protocol is 'guess'"),
+        (("--text", "words", "--error-rates", "0.6,0.4"), "below 1 together"),
     ],
 )
 def test_what_cannot_be_is_one_clear_error(folder: Path, options: tuple[str, ...], said: str) -> None:
@@ -82,3 +87,42 @@ def test_a_model_holds_no_answers(folder: Path) -> None:
     create(folder, "--text", "words", "--budget", "60")
     with pytest.raises(InvalidInputError, match="--log, --to and --anonymous"):
         run("study", "export", "s", str(folder / "model.skops"), "--log")
+
+
+def test_raters_may_say_none_of_these_where_the_study_allows_it(folder: Path) -> None:
+    """Every item that ends in 7 has none of the labels; errors are stated, so the interval is wider."""
+    create(folder, "--text", "words", "--budget", "60", "--none-of-these", "--error-rates", "0.1,0.05", "--audit", "20")
+    said: dict[int, list[Answer]] = defaultdict(list)
+    with load_study("s") as study:
+        while isinstance(offer := study.ask("ann"), Offer):
+            right = study.items.label(offer.label or 0).name == ROWS[offer.item][1]
+            answer = Answer.NONE if offer.item % 10 == 7 else Answer.YES if right else Answer.NO
+            said[offer.item].append(answer)
+            study.tell(offer, answer)
+        plans = [plan for plan in study.kind.learner.epochs if isinstance(plan, EpochPlan) and plan.audits]
+    audited = [item for plan in plans for item in plan.items]
+    none = sorted(item for item, answers in said.items() if Answer.NONE in answers)
+    assert none
+    assert all(len(said[item]) == 1 for item in none)
+    told = json.loads(run("study", "status", "s", "--json").stdout)
+    assert told["without_label"] == none
+    assert f"no label        {len(none)} items" in run("study", "status", "s").stdout
+    assert f"{len(none)} have none of the labels" in told["warnings"][0]
+    # On an item that has none of the labels every prediction is wrong.
+    n_yes = sum(said[item] == [Answer.YES] for item in audited)
+    without_errors = exact_interval(n_yes, 20, failure_of_whole_audit(0.05))
+    expected = with_errors(without_errors, 0.1, 0.05)
+    assert told["accuracy"] == [expected.low, expected.high]
+    assert expected.low < without_errors.low
+    assert "between {:.3f} and {:.3f}".format(*told["accuracy"]) in run("study", "verify", "s").stdout
+
+
+def test_elsewhere_none_of_these_is_refused_and_nothing_is_written(folder: Path) -> None:
+    create(folder, "--text", "words", "--budget", "60")
+    with load_study("s") as study:
+        offer = study.ask("ann")
+        assert isinstance(offer, Offer)
+        with pytest.raises(InvalidInputError, match="does not allow"):
+            study.tell(offer, Answer.NONE)
+        assert study.ask("ann") == offer
+        assert study.view.answers == {}

@@ -40,6 +40,25 @@ def test_both_protocols_and_several_eps_are_forecast(tmp_path: Path) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["votes.csv"]
 
 
+def test_workers_forecast_the_same(tmp_path: Path) -> None:
+    path, _ = write_table(tmp_path)
+    options = [
+        path,
+        "--id",
+        "key",
+        "--show",
+        "words",
+        "--truth",
+        "right",
+        "--eps",
+        0.3,
+        "--protocol",
+        "one-shot",
+        "--json",
+    ]
+    assert planned(*options, "--workers", 2).stdout == planned(*options).stdout
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -48,6 +67,7 @@ def test_both_protocols_and_several_eps_are_forecast(tmp_path: Path) -> None:
         (["votes.csv", "--eps", "2"], "--eps is 2.0"),
         (["votes.csv", "--delta", "0"], "delta is 0.0"),
         (["votes.csv"], "there is no file"),
+        (["votes.csv", "--workers", "none"], "workers is 'none'; it must be a number of processes"),
         (["--labels", "3", "--hypotheses", "5", "--id", "key"], "are about a table"),
         (["--labels", "3", "--hypotheses", "5", "--eps", "0.1", "--eps", "0.2"], "--eps is given 2 times"),
         (["--hypotheses", "5"], "give a table, or the number of labels"),

@@ -427,6 +427,8 @@ def test_kept_thresholds_go_on_where_they_were(seed: int, pool: bool) -> None:
             keep = bool(rng.random() < 0.5)
             if rng.random() < 0.2:
                 wealth.forget(c)
+            if rng.random() < 0.2:
+                wealth.forget_leaders(but=rng.integers(0, 3, 2).tolist())
             expected = new.log_wealth(leader, c)
             # Twice: what is kept must not be changed by what is read.
             for _ in range(2):
@@ -441,6 +443,17 @@ def test_only_what_is_kept_takes_memory() -> None:
     wealth.forget(0.2)
     wealth.forget(0.3)
     assert not wealth._states
+
+
+def test_states_are_kept_of_those_that_count_and_of_leaders_that_are_named() -> None:
+    wealth = filled(random_epochs(np.random.default_rng(0), 4), 4)
+    for leader in range(3):
+        wealth.log_wealth(leader, 0.1, keep=True)
+    wealth.forget_leaders(but=(0, 2))
+    assert sorted(leader for _, leader in wealth._states) == [0, 2]
+    wealth.count_only(np.array([0, 2]))
+    wealth.log_wealth(0, 0.1, keep=True)
+    assert wealth._states[0.1, 0][-1].shape[0] == 2
 
 
 @given(seeds, st.booleans())

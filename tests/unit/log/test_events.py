@@ -58,7 +58,11 @@ EVENTS: list[Event] = [
 ]
 
 
-@pytest.mark.parametrize("event", EVENTS, ids=lambda event: type(event).__name__)
+#: A plan that leaves an item, and asks less about another.
+LEAVES = Planned(EpochPlan(2, False, (3, 7), (0, 4), (1.0, 1.0), (0, 2), (True, False), 5, limits=(2, 5), left=(9,)))
+
+
+@pytest.mark.parametrize("event", [*EVENTS, LEAVES], ids=lambda event: type(event).__name__)
 def test_json_and_back_is_the_same_to_the_last_bit(event: Event) -> None:
     assert from_json(json.loads(json.dumps(to_json(event)))) == event
 
@@ -117,6 +121,9 @@ def without(event: Event, field: str) -> dict[str, Any]:
         (changed(EVENTS[-2], items=[]), "different lengths"),
         (changed(EVENTS[-2], items=[3]), "different lengths"),
         (changed(EVENTS[-2], fresh=[True, 1]), r"`bool`, got `int` - at `\$.fresh\[1\]`"),
+        (changed(LEAVES, limits=[2]), "limits that are not those of its items"),
+        (changed(LEAVES, limits=[0, 2]), "limits that are not those of its items"),
+        (changed(LEAVES, left=[]), "left out where it is not given"),
         (changed(EVENTS[-3], setting={}), "'budget' is missing"),
         (without(EVENTS[3], "label"), "'label' is missing"),
         (without(EVENTS[4], "rater"), "'rater' is missing"),

@@ -19,8 +19,11 @@ import pytest
 from distributed import Client
 from tests.unit.passes.shards import random_said, write_shards
 
-from onebit.passes import EngineLostError, ShardedTable
+from onebit.passes import EngineLostError, ShardedTable, open_workers
 from onebit.passes.engine import DoneShards, Sums, run_pass
+from onebit.records import Setting
+from onebit.study.kinds.selection.imagining import Table
+from onebit.study.kinds.selection.rehearsal import rehearse
 
 SAID = random_said(n_items=160)
 MODELS = [f"m{h}" for h in range(SAID.shape[0])]
@@ -81,9 +84,13 @@ def test_a_cluster_that_loses_a_worker_and_then_its_scheduler(tmp_path: Path) ->
     seen = tmp_path / "seen"
     seen.mkdir()
     with cluster(tmp_path, n_workers=2) as (client, scheduler):
-        there = ShardedTable(tmp_path / "t", 4, models=MODELS, executor=client.get_executor())
-        assert there.agreement(x, y, weight).tolist() == alone.agreement(x, y, weight).tolist()
-        assert there.votes().tolist() == alone.votes().tolist()
+        with open_workers(client.scheduler.address) as executor:
+            there = ShardedTable(tmp_path / "t", 4, models=MODELS, executor=executor)
+            assert there.agreement(x, y, weight).tolist() == alone.agreement(x, y, weight).tolist()
+            assert there.votes().tolist() == alone.votes().tolist()
+            # A sweep on the same engine.
+            table, setting = Table(SAID[:, :60], 4), Setting(0.2, 0.05, "one-shot")
+            assert rehearse(table, setting, executor=executor) == rehearse(table, setting)
 
         pids = list(client.run(os.getpid).values())
         once(lambda: any(seen.glob(f"*-{pids[0]}")), partial(os.kill, pids[0], signal.SIGKILL))

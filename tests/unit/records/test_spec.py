@@ -172,6 +172,9 @@ TRAINING: list[tuple[dict[str, Any], str, str]] = [
     ({"labels": None}, "labels", "no labels are given"),
     ({"protocol": "labels"}, "protocol", "one of one-shot, follow-up"),
     ({"target": 2}, "target", "below 1"),
+    ({"f_no": -0.1}, "f_no", "at least 0"),
+    ({"f_yes": 1.0}, "f_yes", "below 1"),
+    ({"f_no": 0.5, "f_yes": 0.5}, "f_no", "below 1 together"),
     ({"audit": -1}, "audit", "at least 0"),
     ({"text": ("known",), "gold": "known"}, "gold", "learned from"),
 ]

@@ -271,6 +271,12 @@ def one_audited_label(rows: Rows) -> Rows:
     return rows
 
 
+def none_of_these(rows: Rows) -> Rows:
+    """The last no of the log, which is one of the audit and changes nothing else."""
+    next(row for row in reversed(of_kind(rows, "answered")) if row["answer"] == "no")["answer"] = "none of these"
+    return rows
+
+
 def audit_flag(rows: Rows) -> Rows:
     row = next(row for row in of_kind(rows, "plan") if row["audits"])
     row["audits"] = False
@@ -300,6 +306,14 @@ TRAINING: dict[str, Edit] = {
             "plan", -1, "guesses", to=[(label + 1) % N_LABELS for label in of_kind(rows, "plan")[-1]["guesses"]]
         )(rows)
     ),
+    "a plan leaves an item that nobody was asked about": Edit(
+        lambda rows: setting("plan", 0, "left", to=[of_kind(rows, "plan")[-1]["items"][0]])(rows)
+    ),
+    "a plan asks less about its items": Edit(
+        lambda rows: setting("plan", 0, "limits", to=[7] * len(of_kind(rows, "plan")[0]["items"]))(rows)
+    ),
+    "a no becomes none of these": Edit(none_of_these),
+    "raters who err": Edit(setting("created", 0, "setting", "f_no", to=0.1)),
     "another seed": Edit(setting("created", 0, "setting", "seed", to=12345)),
     "another delta": Edit(setting("created", 0, "setting", "delta", to=0.5)),
     "a smaller budget": Edit(setting("created", 0, "setting", "budget", to=100)),

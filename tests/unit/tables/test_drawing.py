@@ -14,8 +14,9 @@ from tests.unit.passes.shards import random_said, write_shards
 
 import onebit
 from onebit.errors import InvalidInputError
-from onebit.tables.drawing import DRAW, check_draw, draw, rows_drawn
+from onebit.tables.drawing import check_draw, draw, rows_drawn
 from onebit.tables.parquet_rows import ParquetRows
+from onebit.tables.sampled import DRAW, sample_notes
 
 SAID = random_said()
 
@@ -52,6 +53,15 @@ def test_a_draw_says_where_it_is_from_and_can_be_drawn_again(folder: Path, tmp_p
     path = tmp_path / "sample.parquet"
     arrow_parquet.write_table(drawn, path)
     assert check_draw(path, folder) == about
+
+
+def test_whoever_reads_a_sample_is_told_which_it_is(folder: Path, tmp_path: Path) -> None:
+    drawn, path = draw(folder, 30, seed=4), tmp_path / "sample.parquet"
+    arrow_parquet.write_table(drawn, path)
+    told = f"these are 30 rows drawn from the 101 of {folder}, by seed 4; votes and forecasts rest on them alone"
+    for sample in (path, drawn):
+        assert told in onebit.plan(sample, truth="y", eps=0.5, protocol="one-shot").notes
+    assert sample_notes(None) == sample_notes({DRAW: b"[]"}) == sample_notes({DRAW: b"{"}) == ()
 
 
 def test_a_sample_that_was_changed_is_found_out(folder: Path, tmp_path: Path) -> None:

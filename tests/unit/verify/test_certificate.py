@@ -115,7 +115,7 @@ def run_log(
         questions += asked[len(questions) - asked[0].id :]
         answers += [None] * (len(questions) - len(answers))
     result = learner.result
-    return Log(setting, predictions, learner.epochs, questions, answers, learner.closings, judge), result
+    return Log(setting, predictions, list(learner.epochs), questions, answers, list(learner.closings), judge), result
 
 
 SETTINGS = [

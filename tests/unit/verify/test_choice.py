@@ -112,7 +112,9 @@ def test_there_must_be_a_budget() -> None:
 
 
 def test_scores_are_those_of_the_document() -> None:
-    """Of weights .6, .3 and .1: label 0 has .7 for it, label 2 the rest."""
+    """Of weights .6, .3 and .1: label 0 has .7 for it, label 2 the rest; a yes to one speaks against the others."""
     epoch = EpochRecord(0, 0, 1, 0, (0, 1, 2), ((0, 0.6), (1, 0.3), (2, 0.1)), 0.1)
     found = choice_scores(epoch, np.array([0, 2, 0]), [0, 1, 2], [0.5, 0.1, 0.2])
-    assert found == pytest.approx([(0.7 * 0.3 * 0.27) ** 0.75, 0.0, (0.3 * 0.7 * 0.18) ** 0.75])
+    apart = (1 + 0.2 / 0.5) ** 2, ((0.5 - 0.2) / 0.9) ** 2, (1 + 0.5 / 0.8) ** 2
+    assert found == pytest.approx([0.21 * apart[0] * 0.27, 0.21 * apart[1] * 0.11, 0.21 * apart[2] * 0.18])
+    assert choice_scores(epoch, np.array([0, 2, 0]), [1, 2], [0.0, 0.0]) == [0.0, 0.0]

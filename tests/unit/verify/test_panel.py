@@ -81,7 +81,8 @@ def run_log(
                 learner.tell(question.id, answer)
         if None in answers:
             break
-    return Log(setting, panel, learner.epochs, questions, answers, learner.closings), learner.result, learner
+    log = Log(setting, panel, list(learner.epochs), questions, answers, list(learner.closings))
+    return log, learner.result, learner
 
 
 def panel_of(population: Population, seed: int = 0) -> Panel:

@@ -10,7 +10,8 @@ from tests.unit.web.served import serve
 from onebit.web import pages
 from onebit.web.fields import FIELDS, in_fields
 
-PAGE = (Path(pages.__file__).with_name("templates") / "new.html").read_text()
+TEMPLATES = Path(pages.__file__).with_name("templates")
+PAGE = "".join((TEMPLATES / name).read_text() for name in ("new.html", "table_part.html", "columns_part.html"))
 
 
 @pytest.mark.parametrize("name", FIELDS)

@@ -84,6 +84,24 @@ def test_its_files_can_be_had(trained: Served, tmp_path: Path) -> None:
     assert list(trained.site.uploads.iterdir()) == []
 
 
+@pytest.mark.parametrize("allowed", [True, False])
+def test_none_of_these_over_http(allowed: bool, tmp_path: Path) -> None:
+    served = serve(tmp_path, trains=True, budget=BUDGET, none_of_these=allowed)
+    told = served.post("ask", served.ann, n=1).json()
+    assert told["none_of_these"] is allowed
+    page = served.client.get(f"/r/{served.ann}").text
+    assert f'data-none="{"yes" if allowed else "no"}"' in page
+    (question,) = told["questions"]
+    answered = served.tell_seen(served.ann, question, "none of these")
+    assert answered.is_success is allowed
+    if not allowed:
+        assert "does not allow" in answered.json()["error"]
+    else:
+        board = served.get("studies/1", served.owner).json()
+        assert board["n_answers"] == 1
+    served.site.close()
+
+
 def test_a_selection_has_no_classifier(served: Served) -> None:
     response = served.get("studies/1/model", served.owner)
     assert response.status_code == 422
@@ -108,6 +126,11 @@ STATUS = TrainingStatus(
     n_open=0,
     n_asked_to_end=0,
     n_without_label=0,
+    without_label=(),
+    left=(),
+    n_items_asked=90,
+    f_no=0.0,
+    f_yes=0.0,
     n_cant_tell=0,
     progress=(),
     raters=(),

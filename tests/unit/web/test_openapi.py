@@ -127,6 +127,7 @@ def test_every_answer_has_the_types_that_the_document_says(fresh_site: Served) -
     link = site.post("studies/1/links", site.owner, rater="dan").json()["link"]
     owner = site.post("owner-links", site.owner, name="dan").json()["link"]
     table = {"path": "table.csv", "id": "id", "show": ["text", "known"], "protocol": "one-shot", "eps": 0.3}
+    without_a_model = {"path": "table.csv", "id": "id", "show": ["text", "known", "model 0"], "name": "without a model"}
     made = site.post("studies", site.owner, **table, name="for deletion").json()["study"]
     calls: dict[str, tuple[str, str, Any]] = {
         "labels": ("labels", site.ann, None),
@@ -155,11 +156,12 @@ def test_every_answer_has_the_types_that_the_document_says(fresh_site: Served) -
         "columns": ("columns", site.owner, {"path": "table.csv"}),
         "plan": ("plan", site.owner, table),
         "create": ("studies", site.owner, {**table, "name": "types"}),
+        "sequel": ("studies/1/sequel", site.owner, without_a_model),
         # The last, since it ends the others.
         "replace_owner_links": ("owner-links/replace", site.owner, {"name": "eve"}),
     }
-    # A selection has no model, and the stream never ends; both have tests of their own.
-    assert set(calls) == {operation.name for operation in OPERATIONS} - {"model", "live"}
+    # A selection has no model, the stream never ends, only what is certified is watched: these have their own tests.
+    assert set(calls) == {operation.name for operation in OPERATIONS} - {"model", "live", "watch"}
     described = {operation.name: operation for operation in OPERATIONS}
     for name, (path, token, body) in calls.items():
         operation = described[name]

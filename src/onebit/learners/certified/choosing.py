@@ -2,9 +2,9 @@
 
 A run to an eps asks what lowers a bound; this one asks what decides the choice. Two notions: the *belief* about every
 label of the pool, which is its guess, or its verdict where there is one; and the *contenders*, each with a chance of
-being better than the leader by that belief. A label is asked in proportion to how much the contenders differ about it
-and to how unsure it is. The probability of every question is known, so the certificate comes out of the same answers:
-nothing here touches what it promises. Not in the paper; docs/certificate.md, step 21.
+being better than the leader by that belief. A label is asked in proportion to how much the answer is expected to move
+what is believed of contenders beside each other. The probability of every question is known, so the certificate comes
+out of the same answers: nothing here touches what it promises. Not in the paper; docs/certificate.md, step 21.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ from onebit.randomness import generator
 class ChoiceLaw(Law):
     """The law that serves the choice: ``rivals`` are all contenders, the leader too, and ``needs`` their weights.
 
-    With W(a) the share of the weights that says a, s(a) = (W (1 - W) (m (1 - m) + LEAST_VARIANCE))^CHOICE_POWER.
+    One label of an item is right, as far as belief goes. So between a no and a yes to a, the belief about a rises by
+    u(a) = 1, and that about any other label b by u(b) = -m(b) / (1 - m(a)); 0 for labels with a verdict and for
+    abstentions. With V(a) the variance of u over what the contenders say, by their weights,
+    s(a) = V(a) (m(a) (1 - m(a)) + LEAST_VARIANCE); 0 at items of which a right label is known.
     """
 
     @property
@@ -38,8 +41,8 @@ class ChoiceLaw(Law):
 
     def scores(self, outputs: Outputs, unknown: Bools, guess: Floats) -> Floats:
         W = outputs.mass(self.rivals, self.needs / self.needs.sum())
-        unsure = guess * (1 - guess) + constants.LEAST_VARIANCE
-        return np.where(unknown, (W * _of_others(outputs.first, W) * unsure) ** constants.CHOICE_POWER, 0.0)
+        variance = _told_apart(outputs.first, W, guess) * (guess * (1 - guess) + constants.LEAST_VARIANCE)
+        return np.where(unknown & (guess > 0), variance, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,15 +135,25 @@ def _after(before: Floats, asked: int, is_right: bool) -> Floats:
 
 
 @njit(cache=True, nogil=True)
-def _of_others(first, W):  # type: ignore[no-untyped-def]
-    """The sum of W over the other outputs of the same example; added up, since of 1 - W little is left but rounding."""
-    others = np.zeros(W.size)
+def _told_apart(first, W, m):  # type: ignore[no-untyped-def]
+    """V of ``ChoiceLaw`` for each output, from the weights ``W`` and the beliefs ``m`` at each.
+
+    A variance is the sum over pairs of W W' (u - u')^2. Added up so, it is exactly 0 where all say the same.
+    """
+    V = np.zeros(W.size)
     for i in range(first.size - 1):
+        all_pairs = 0.0
         for k in range(first[i], first[i + 1]):
+            for j in range(first[i], k):
+                all_pairs += W[k] * W[j] * (m[k] - m[j]) ** 2
+        for k in range(first[i], first[i + 1]):
+            with_it, without_it = 0.0, all_pairs
             for j in range(first[i], first[i + 1]):
                 if j != k:
-                    others[k] += W[j]
-    return others
+                    with_it += W[k] * W[j] * (1 + m[j] / (1 - m[k])) ** 2
+                    without_it -= W[k] * W[j] * (m[k] - m[j]) ** 2
+            V[k] = with_it + max(without_it, 0.0) / (1 - m[k]) ** 2
+    return V
 
 
 @njit(cache=True, nogil=True)

@@ -38,6 +38,11 @@ class KnownAnswers:
         # Can't tell is not a yes, and says nothing about other labels of the item.
         self._accepted.setdefault(item, {})[label] = answer is Answer.YES
 
+    def has(self, items: Ints) -> Bools:
+        """About which of ``items`` something was answered."""
+        some: Bools = np.isin(items, list(self._accepted))
+        return some
+
     def of(self, item: int) -> dict[int, bool]:
         """The labels of ``item`` whose answer is known, and whether they were accepted."""
         return self._accepted.get(item, {})
@@ -82,13 +87,13 @@ class Choices:
         self.is_right = np.zeros(self.unknown.size)
         self._said = drawn.said[:, self.places]
         settled = np.zeros(self.places.size, dtype=np.bool_)
-        for i, item in enumerate(drawn.items[self.places].tolist()):
-            answers = known.of(item)
+        items = drawn.items[self.places]
+        for i in np.flatnonzero(known.has(items)).tolist():
+            answers = known.of(int(items[i]))
             settled[i] = any(answers.values())
-            if answers:
-                for output in range(self.outputs.first[i], self.outputs.first[i + 1]):
-                    if (label := int(self.outputs.label[output])) in answers:
-                        self.unknown[output], self.is_right[output] = False, answers[label]
+            for output in range(self.outputs.first[i], self.outputs.first[i + 1]):
+                if (label := int(self.outputs.label[output])) in answers:
+                    self.unknown[output], self.is_right[output] = False, answers[label]
         judged = None if drawn.judged is None else self._of_outputs(drawn.judged[np.ix_(survivors, self.places)])
         self._features = guess.features(self.outputs, self._said, leader, self.unknown, judged)
         # Where a right label is known, the others are hardly right as well.

@@ -7,7 +7,7 @@ asking, telling, taking back and stating is here.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -32,6 +32,7 @@ from onebit.records import (
     Comparison,
     EpochPlan,
     EpochRecord,
+    PackedRecords,
     Placing,
     Question,
     RunStatus,
@@ -78,8 +79,8 @@ class CertifiedRun(Learner[CertifiedResult]):
         self._n_raters = 1
         self._n_rounds = self._n_free = self._n_checks = self._n_contradicted = 0
         self._status = RunStatus.RUNNING
-        self.epochs: list[EpochRecord] = []
-        self.closings: list[Closing] = []
+        self.epochs: PackedRecords[EpochRecord] = PackedRecords()
+        self.closings: PackedRecords[Closing] = PackedRecords()
         self._given: dict[int, EpochRecord] = {}
 
     @abstractmethod
@@ -153,9 +154,9 @@ class CertifiedRun(Learner[CertifiedResult]):
             "n_checks": self._n_checks,
             "n_contradicted": self._n_contradicted,
         }
-        return partial(self._result_of, self._standing_now().frozen(), tuple(self.closings), counts)
+        return partial(self._result_of, self._standing_now().frozen(), self.closings.copy(), counts)
 
-    def _result_of(self, standing: Standing, closings: tuple[Closing, ...], counts: dict[str, Any]) -> CertifiedResult:
+    def _result_of(self, standing: Standing, closings: Sequence[Closing], counts: dict[str, Any]) -> CertifiedResult:
         ahead, setting = standing.ahead_at_most(), self._setting
         n_items = None if self._pool_said is None else self._pool_said.shape[1]
         rows = standing.chosen_rows().tolist()
@@ -180,7 +181,7 @@ class CertifiedRun(Learner[CertifiedResult]):
             **counts,
         )
 
-    def _approach(self, standing: Standing, closings: tuple[Closing, ...]) -> Approach:
+    def _approach(self, standing: Standing, closings: Sequence[Closing]) -> Approach:
         found = standing.approach(closings, lambda name: int(np.searchsorted(self._first, name)))
         return replace(found, closest=None if found.closest is None else int(self._first[found.closest]))
 
@@ -259,6 +260,7 @@ class CertifiedRun(Learner[CertifiedResult]):
 
     def _note_closing(self, standing: Standing) -> None:
         """Record what the epoch under way has shown; it is over."""
+        self._given.pop(len(self.closings), None)
         self.closings.append(
             Closing(
                 len(self.closings),

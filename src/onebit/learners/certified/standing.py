@@ -85,7 +85,7 @@ class Standing:
         #: The log-wealth that shows something against each leader.
         self.threshold = -np.log(failure_per_leader(self.agreement, delta) if failure is None else failure)
         self.survivors = np.arange(self.agreement.size)
-        self.leader = int(np.argmax(self.agreement))
+        self.leader = self._led_before = int(np.argmax(self.agreement))
         #: Whether nothing is left to be found out.
         self.is_exact = self.survivors.size == 1
         self._known: Known | None = None
@@ -134,7 +134,7 @@ class Standing:
             score = known.score
         elif score is None:
             score = self._evidence.score
-        self.leader = self._first_of_equals(score)
+        self._follow(self._first_of_equals(score))
         behind = self._shown(0.0, keep=True)
         behind[self.leader] = False
         self.survivors = self.survivors[~behind[self.survivors]]
@@ -142,6 +142,12 @@ class Standing:
         self.is_exact = known is not None or self.n_left() == 0 or self.survivors.size == 1
         if not self.is_exact:
             self._climb()
+
+    def _follow(self, leader: int) -> None:
+        """Lead goes to ``leader``: what is kept of wealth is about it and the one before, who may soon lead again."""
+        if leader != self.leader:
+            self.leader, self._led_before = leader, self.leader
+            self._evidence.wealth.forget_leaders(but=(self.leader, self._led_before))
 
     def _first_of_equals(self, score: Floats) -> int:
         """The survivor with the highest score; of equals the one that agrees most with the vote, then the first."""

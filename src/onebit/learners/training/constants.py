@@ -81,6 +81,20 @@ MOST_WEIGHED = 500
 #: Dimensions to which sparse features and texts are brought.
 N_DIMENSIONS = 300
 
+# -- items that have none of the labels (unlisted.py, planning.py)
+
+#: An item is no longer asked about once it is so likely to have none of the labels; and where one label is left, which
+#: is taken for granted, once none is likelier than that.
+NONE_LIKELY, NONE_LIKELIER = 0.9, 0.5
+#: What is believed of a label is taken for at most so sure. Origin: a round number; no single no says more than that.
+MOST_SURE = 0.99
+#: How much the items near are heeded: they do not speak independently of each other. Origin: on digits with one label
+#: missing (seeds 0 and 1), .5 for 64 of them was better than 1 for the 16 nearest.
+NEAR_HEEDED = 0.5
+#: Share of the items that are asked about to the end, however likely it is that they have none of the labels.
+#: Origin: a round number; each costs as many answers as there are labels.
+NEVER_LEFT = 0.02
+
 # -- the ensemble of networks (network.py)
 
 #: Networks, hidden units of each, and examples of a training step.

@@ -26,16 +26,19 @@ class EarlierAnswer:
 
 
 class Remembered:
-    """What is known of a question without asking. If ``one_is_right``, a yes to one label is a no to all others."""
+    """What is known of a question without asking. If ``one_is_right`` at most, a yes is a no to all other labels."""
 
     def __init__(self, earlier: Sequence[EarlierAnswer], one_is_right: bool) -> None:
         self._said = {(each.item, each.label): each.answer for each in earlier}
         confirmed = {each.item for each in earlier if each.answer is Answer.YES}
-        self._confirmed = confirmed if one_is_right else set[int]()
+        none = {each.item for each in earlier if each.answer is Answer.NONE}
+        self._confirmed, self._none = (confirmed, none) if one_is_right else (set[int](), set[int]())
 
     def of(self, question: Question) -> Answer | None:
         """The answer to a question; None if it must be asked."""
         said = self._said.get((question.item, question.label or 0))
+        if said is None and question.item in self._none:
+            return Answer.NONE
         return Answer.NO if said is None and question.item in self._confirmed else said
 
 

@@ -41,7 +41,9 @@ class TrainingEpoch:
 
     def may_ask_on(self, question_id: int) -> bool:
         """Whether the item of a question may be asked about again."""
-        return self.times_asked[self.place_of[question_id]] < self.plan.most_each
+        place = self.place_of[question_id]
+        limit = self.plan.limits[place] if self.plan.limits else self.plan.most_each
+        return self.times_asked[place] < limit
 
     def ask_next_label(self, question_id: int) -> None:
         """Ask about the item of a question again, about another label."""
@@ -53,15 +55,20 @@ class TrainingEpoch:
         """How many questions were asked about each place."""
         return np.array([self.times_asked[place] for place in range(len(self.plan.items))])
 
-    def hits(self, questions: list[Question], answers: list[Answer | int | None]) -> Floats:
-        """For each place: 1 over the propensity where the first question was about the guess and the answer yes.
+    def hits(
+        self,
+        questions: list[Question],
+        answers: list[Answer | int | None],
+        accepted: tuple[Answer, ...] = (Answer.YES,),
+    ) -> Floats:
+        """For each place: 1 over the propensity where the first question was about the guess and was ``accepted``.
 
         Its mean over fresh items has the model's accuracy as its expectation.
         """
         hits, seen = np.zeros(len(self.plan.items)), set[int]()
         for question, answer in zip(questions, answers, strict=True):
             place = self.place_of[question.id]
-            if place not in seen and answer is Answer.YES and question.label == self.plan.guesses[place]:
+            if place not in seen and answer in accepted and question.label == self.plan.guesses[place]:
                 hits[place] = 1 / question.propensity
             seen.add(place)
         return hits

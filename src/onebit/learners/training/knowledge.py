@@ -31,12 +31,17 @@ class Knowledge:
 
     A can't tell is not a yes to that label, and nothing more: the label is neither denied nor asked again. Where all
     labels but one were denied, the last counts as known; but on the items ``asks_last`` (n,) it is asked too, which
-    shows whether a label is missing. An item of which every label was denied teaches nothing.
+    shows whether a label is missing. An item that has none of the labels teaches nothing: every label was denied, or a
+    rater said so; nor does one that was ``left`` because it seems to have none.
     """
 
-    def __init__(self, trains_on: Bools, n_labels: int, asks_last: Bools | None = None) -> None:
+    def __init__(
+        self, trains_on: Bools, n_labels: int, asks_last: Bools | None = None, never_left: Bools | None = None
+    ) -> None:
         self.trains_on = trains_on
         self._asks_last: Bools = np.zeros_like(trains_on) if asks_last is None else asks_last
+        #: Which items are asked about to the end, however likely it is that they have none of the labels.
+        self.never_left: Bools = np.zeros_like(trains_on) if never_left is None else never_left
         #: At which labels of which items a rater could not tell; shape (n, K).
         self.unsure: Bools = np.zeros((trains_on.size, n_labels), dtype=np.bool_)
         #: Items at which the last label was asked after noes to all others, and those of them that it is wrong for too.
@@ -46,8 +51,10 @@ class Knowledge:
         self.n_answers = 0
         self.verified: list[VerifiedLabel] = []
         self._shares: tuple[int, Floats] | None = None
-        self._dropped: Bools = np.zeros(trains_on.size, dtype=np.bool_)
-        self._confirmed: Bools = np.zeros(trains_on.size, dtype=np.bool_)
+        #: Which items have none of the labels, by what raters said; which seem to, and are not asked about any more.
+        self.has_none: Bools = np.zeros(trains_on.size, dtype=np.bool_)
+        self.left: Bools = np.zeros(trains_on.size, dtype=np.bool_)
+        self.confirmed: Bools = np.zeros(trains_on.size, dtype=np.bool_)
         self._confirmed_weight: Floats = np.zeros(trains_on.size)
 
     def take_in(self, question: Question, answer: Answer | int | None) -> None:
@@ -57,15 +64,18 @@ class Knowledge:
         self.n_answers += 1
         if label is None or answer is Answer.CANT_TELL:
             return
-        if answer is Answer.NO:
+        if answer is Answer.NONE:
+            self.possible[item] = False
+            self.has_none[item] = True
+        elif answer is Answer.NO:
             # Where every label was denied the right one is missing, or a rater erred: the item would teach nonsense.
             if not self.possible[item].any():
-                self._dropped[item] = True
+                self.has_none[item] = True
                 self.n_asked_to_end += 1
                 self.n_without_label += 1
         else:
             self.n_asked_to_end += int(self.possible[item].sum()) == 1
-            self._confirmed[item] = True
+            self.confirmed[item] = True
             self.possible[item] = np.arange(self.possible.shape[1]) == label
             self._confirmed_weight[item] = 1 / question.propensity
             self.verified.append(VerifiedLabel(item, label, question.id))
@@ -73,7 +83,7 @@ class Knowledge:
     def recall(self, earlier: Sequence[EarlierAnswer]) -> None:
         """Take in answers from before the run, of which none was given twice."""
         for each in earlier:
-            if each.answer is Answer.NO:
+            if each.answer in (Answer.NO, Answer.NONE):
                 self.possible[each.item, each.label] = False
             elif each.answer is Answer.CANT_TELL:
                 self.unsure[each.item, each.label] = True
@@ -118,14 +128,26 @@ class Knowledge:
     def unknown(self) -> Bools:
         """Which items are trained on, and have a label that is worth asking about."""
         several = self.possible.sum(axis=1) > 1
-        worth = several | (self._asks_last & ~self._confirmed)
-        unknown: Bools = self.trains_on & ~self._dropped & worth & (self.possible & ~self.unsure).any(axis=1)
+        worth = several | (self._asks_last & ~self.confirmed)
+        open_ones = self.trains_on & ~self.has_none & ~self.left
+        unknown: Bools = open_ones & worth & (self.possible & ~self.unsure).any(axis=1)
         return unknown
 
     def taught(self) -> Ints:
         """The items that a model can learn from."""
         # Where every label is possible nothing but can't tell was said.
-        return np.flatnonzero(self.asked & ~self._dropped & ~self.possible.all(axis=1))
+        return np.flatnonzero(self.asked & ~self.has_none & ~self.left & ~self.possible.all(axis=1))
+
+    def granted(self) -> Ints:
+        """The items whose last label is taken for granted, since all others were denied."""
+        asked = np.flatnonzero(self.asked & self.trains_on & ~self.confirmed & ~self.left & ~self._asks_last)
+        granted: Ints = asked[self.possible[asked].sum(axis=1) == 1]
+        return granted
+
+    def may_be_left(self, items: Ints) -> Ints:
+        """Those of ``items`` that may be left: asked about, without an end yet, and not ``never_left``."""
+        settled = self.confirmed[items] | self.has_none[items] | self.left[items]
+        return items[self.asked[items] & ~settled & ~self.never_left[items]]
 
     def lessons(self, x: Examples, items: Ints, n_answers: int) -> Known:
         """All that a model can learn from ``items``."""

@@ -11,7 +11,6 @@ its course does not hang on the last bit of a floating-point number.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -25,16 +24,26 @@ from onebit.hypotheses.base import Examples, check_n_labels, n_examples
 from onebit.learners.contract import Learner
 from onebit.learners.ledger import Ledger
 from onebit.learners.training.audit import Audits, set_aside
-from onebit.learners.training.constants import AUDIT_QUESTIONS, EPOCH_SHARE, LAST_SHARE, MIN_QUESTIONS, RECENT
+from onebit.learners.training.constants import (
+    AUDIT_QUESTIONS,
+    EPOCH_SHARE,
+    LAST_SHARE,
+    MIN_QUESTIONS,
+    NEVER_LEFT,
+    RECENT,
+)
 from onebit.learners.training.earlier import EarlierAnswer
 from onebit.learners.training.epoch import TrainingEpoch, best_possible
+from onebit.learners.training.follow_up import FollowUpPlanner
 from onebit.learners.training.guide import Guide
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.model import Bools, Ints, Model, mean_belief, take
 from onebit.learners.training.names import Names
 from onebit.learners.training.neighbours import Neighbours
-from onebit.learners.training.planning import FollowUpPlanner, OneShotPlanner, Planner
+from onebit.learners.training.planning import OneShotPlanner, Planner
 from onebit.learners.training.result import PROMISE, TrainingResult
+from onebit.learners.training.trials import Trials
+from onebit.learners.training.unlisted import Unlisted
 from onebit.randomness import generator
 from onebit.records import DELTA, Answer, EpochPlan, EpochRecord, Question, RunStatus, Status, TrainingProtocol
 
@@ -56,8 +65,10 @@ class TrainingLearner(Learner[TrainingResult]):
     raters say no to a right label with probability at most ``f_no`` and yes to a wrong one with at most ``f_yes``.
     There is no promise on the excess error. Each item has at most one right label. Can't tell about a label is not a
     yes to it, and nothing more. Where all labels but one were denied the last is taken for granted, except on a random
-    tenth of the items, where it is asked: a no there shows that a label is missing. What an answer says counts when its
-    epoch closes; until then it can be taken back.
+    tenth of the items, where it is asked: a no there shows that a label is missing. An item that seems to have none of
+    the labels is left (``unlisted.py``), but for a random fiftieth; ``takes_none``: raters may say so themselves, which
+    settles the item, and is a no to the label that was asked. What an answer says counts when its epoch closes; until
+    then it can be taken back.
     """
 
     def __init__(
@@ -77,6 +88,7 @@ class TrainingLearner(Learner[TrainingResult]):
         names: NDArray[np.floating] | None = None,
         guide: Guide | None = None,
         earlier: Sequence[EarlierAnswer] = (),
+        takes_none: bool = True,
         seed: int = 0,
     ) -> None:
         if protocol not in get_args(TrainingProtocol):
@@ -98,8 +110,8 @@ class TrainingLearner(Learner[TrainingResult]):
         self._audits = Audits(shuffled[:n_aside].tolist(), check_fraction("delta", delta), target, f_no, f_yes)
         trains_on: Bools = np.zeros(n_items, dtype=np.bool_)
         trains_on[shuffled[n_aside:]] = True
-        asks_last = generator(seed, "items whose last label is asked").random(n_items) < LAST_SHARE
-        self._known = Knowledge(trains_on, check_n_labels(n_labels), asks_last)
+        to_end = generator(seed, "items whose last label is asked").random(n_items)
+        self._known = Knowledge(trains_on, check_n_labels(n_labels), to_end < LAST_SHARE, to_end < NEVER_LEFT)
         self._known.recall(trained_on)
         planner = OneShotPlanner if protocol == "one-shot" else FollowUpPlanner
         # Of a large pool those have neighbours that are asked about first; follow-up keeps its first for later.
@@ -116,12 +128,11 @@ class TrainingLearner(Learner[TrainingResult]):
         self._guide, self._asks_once = guide, protocol == "one-shot"
         self._planner: Planner = planner(model, x, self._known, shuffled[n_aside:], seed, neighbours, guide)
         self._model, self._x, self._seed = model, x, seed
-        self._ledger = Ledger(n_labels)
+        self._ledger = Ledger(n_labels, takes_none=takes_none)
         #: The plans of all epochs so far.
         self.epochs: list[EpochPlan] = []
         self._epoch: TrainingEpoch | None = None
-        self._recent: deque[float] = deque(maxlen=RECENT)
-        self._progress: list[tuple[int, float]] = []
+        self._trials = Trials(self._planner.least_of_guess, delta, (f_no, f_yes))
         self._n_rounds = self._n_refits = self._n_cant_tell = 0
         #: The last epoch from which the model has learned; it may be ahead of the epochs gone through again.
         self.learned_through = -1
@@ -150,11 +161,11 @@ class TrainingLearner(Learner[TrainingResult]):
         self._n_cant_tell += answer is Answer.CANT_TELL
         # An epoch stays until every question of it is answered.
         if answer is not Answer.YES and self._epoch is not None:
-            if answer is Answer.NO:
-                self._known.possible[question.item, question.label] = False
-            else:
+            if answer is Answer.CANT_TELL:
                 self._known.unsure[question.item, question.label] = True
-            if self._is_followed_up(question):
+            else:
+                self._known.possible[question.item, question.label] = False
+            if self._is_followed_up(question, answer):
                 self._epoch.ask_next_label(question_id)
 
     def untell(self, question_id: int) -> None:
@@ -166,7 +177,7 @@ class TrainingLearner(Learner[TrainingResult]):
             )
         place = epoch.place_of[question_id]
         asked = self._ledger.questions[question_id]
-        followed_up = answers[question_id] is not Answer.YES and self._is_followed_up(asked)
+        followed_up = self._is_followed_up(asked, answers[question_id])
         if epoch.last_asked[place] != question_id or (followed_up and place not in epoch.ready):
             raise UnknownQuestionError(
                 f"the next label was already asked about the item of question {question_id}; its answer stands"
@@ -201,9 +212,19 @@ class TrainingLearner(Learner[TrainingResult]):
                 raise InvalidInputError(f"the log has {question}, and by its plan it is {asked}")
             self._ledger.add((asked,))
 
-    def restore(self, learned_through: int) -> None:
-        """The model has been set to what it was when that epoch closed, so it learns from later ones only."""
+    @property
+    def unlisted(self) -> Unlisted:
+        """What is known of items that have none of the labels; it is learned, like the model."""
+        return self._planner.unlisted
+
+    def restore(self, learned_through: int, unlisted: Unlisted | None = None) -> None:
+        """The model has been set to what it was when that epoch closed, so it learns from later ones only.
+
+        So has what was known of items that have none of the labels, if it is given.
+        """
         self.learned_through = learned_through
+        if unlisted is not None:
+            self._planner.unlisted = unlisted
 
     @property
     def is_training(self) -> bool:
@@ -223,6 +244,7 @@ class TrainingLearner(Learner[TrainingResult]):
     def _result_now(self) -> TrainingResult:
         auditing = self._audited or (self._epoch is not None and self._epoch.plan.audits)
         answers = [each for each in self._ledger.answers[-RECENT:] if each is not None]
+        n_labels: int = self._known.possible.shape[1]
         return TrainingResult(
             status=self._status,
             promise=PROMISE,
@@ -232,17 +254,18 @@ class TrainingLearner(Learner[TrainingResult]):
             n_answers=self._ledger.n_answered,
             n_cant_tell=self._n_cant_tell,
             accuracy=self._audits.interval if auditing else None,
-            recent_accuracy=self._recent_accuracy,
+            recent_accuracy=self._trials.accuracy,
             recent_yes_rate=sum(each is Answer.YES for each in answers) / len(answers) if answers else None,
             verified=tuple(self._known.verified),
-            progress=tuple(self._progress),
+            progress=tuple(self._trials.progress),
+            curve=self._trials.curve(),
+            forecast=self._trials.forecast(n_labels, self._ledger.n_answered, self._budget - len(self._audits.aside)),
             n_asked_to_end=self._known.n_asked_to_end,
             n_without_label=self._known.n_without_label,
+            without_label=tuple(np.flatnonzero(self._known.has_none).tolist()),
+            left=tuple(np.flatnonzero(self._known.left).tolist()),
+            n_items_asked=int(self._known.asked.sum()),
         )
-
-    @property
-    def _recent_accuracy(self) -> float | None:
-        return min(1.0, float(np.mean(self._recent))) if self._recent else None
 
     @property
     def _limit(self) -> int:
@@ -255,10 +278,10 @@ class TrainingLearner(Learner[TrainingResult]):
         """Whether the epoch has nothing more to ask."""
         return self._epoch is None or not self._epoch.ready or self._ledger.n_answered >= self._limit
 
-    def _is_followed_up(self, question: Question) -> bool:
-        """Whether the next label is asked after an answer that is no yes."""
+    def _is_followed_up(self, question: Question, answer: Answer | int | None) -> bool:
+        """Whether the next label is asked after an answer: it does not settle the item."""
         asks_on = self._epoch is not None and self._epoch.may_ask_on(question.id)
-        return asks_on and self._known.is_open(question.item)
+        return answer not in (Answer.YES, Answer.NONE) and asks_on and self._known.is_open(question.item)
 
     def _next_label(self, epoch: TrainingEpoch) -> int:
         place = epoch.ready[0]
@@ -268,7 +291,8 @@ class TrainingLearner(Learner[TrainingResult]):
         if epoch.belief is None:
             # The noes of this epoch came after its plan was made.
             asked = [self._ledger.questions[number] for number in epoch.place_of]
-            denied = [(each.item, each.label) for each in asked if self._ledger.answers[each.id] is Answer.NO]
+            noes = (Answer.NO, Answer.NONE)
+            denied = [(each.item, each.label) for each in asked if self._ledger.answers[each.id] in noes]
             at = tuple(np.array(denied, dtype=np.int64).reshape(-1, 2).T)
             self._known.possible[at] = True
             epoch.belief = self._planner.belief(epoch.plan)
@@ -297,6 +321,10 @@ class TrainingLearner(Learner[TrainingResult]):
         """Take in the answers of an epoch, in the order of their questions, and let the model learn."""
         first = len(self._ledger.questions) - len(epoch.place_of)
         questions, answers = self._ledger.questions[first:], self._ledger.answers[first:]
+        asked = np.unique(np.array([question.item for question in questions], dtype=np.int64))
+        if not epoch.plan.audits and epoch.plan.number > self.learned_through and asked.size:
+            beliefs = dict(zip(asked.tolist(), self._planner.expected(asked), strict=True))
+            self.unlisted.learn(questions, answers, beliefs, self._known)
         for question, answer in zip(questions, answers, strict=True):
             self._known.take_in(question, answer)
             if epoch.plan.audits and isinstance(answer, Answer):
@@ -306,15 +334,12 @@ class TrainingLearner(Learner[TrainingResult]):
         if self._audited:
             return
         n_asked = epoch.n_asked()
-        self._recent.extend(epoch.hits(questions, answers)[np.array(epoch.plan.fresh) & (n_asked > 0)].tolist())
+        self._trials.take(epoch, questions, answers, self._ledger.n_answered)
         self._questions_per_item = max(1.0, n_asked[n_asked > 0].mean())
-        if self._recent_accuracy is not None:
-            self._progress.append((self._ledger.n_answered, self._recent_accuracy))
         items = self._known.taught()
         if items.size:
             self._n_refits += 1
             if epoch.plan.number > self.learned_through:
-                asked = np.unique(np.array([question.item for question in questions], dtype=np.int64))
                 if self._guide is not None:
                     own = mean_belief(self._model, take(self._x, asked))
                     self._guide.judge(asked, self._known.possible[asked], own)
@@ -343,9 +368,8 @@ class TrainingLearner(Learner[TrainingResult]):
                 return self._planner.audit(aside, len(self.epochs), given)
             if self._audits.over:
                 return None
-        recent = float(np.mean(self._recent)) if len(self._recent) == RECENT else None
         n_most = self._budget - n_answers - len(self._audits.aside)
-        due = n_most > 0 and not self._audited and self._audits.due(recent, n_answers)
+        due = n_most > 0 and not self._audited and self._audits.due(self._trials.settled_accuracy, n_answers)
         if n_most > 0 and not due:
             n_questions = min(n_most, max(MIN_QUESTIONS, int(EPOCH_SHARE * (self._n_earlier + n_answers))))
             epoch = self._planner.train(n_questions, self._questions_per_item, len(self.epochs), given)

@@ -110,6 +110,11 @@ class Neighbours:
         shares: Floats = share.clip(LEAST_SAME, MOST_SAME)[rank_of]
         return shares
 
+    def near_of(self, items: Ints) -> tuple[Bools, NDArray[np.int32]]:
+        """Which of ``items`` are listed, and the neighbours of these, nearest first."""
+        is_listed = self.is_listed[items]
+        return is_listed, self.near[self._place[items[is_listed]]]
+
     @property
     def near(self) -> NDArray[np.int32]:
         """The neighbours of each item that is listed, nearest first; found when first needed."""

@@ -7,30 +7,23 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
+from dataclasses import replace
 
 import numpy as np
 
 from onebit.errors import InvalidInputError
 from onebit.hypotheses.base import Examples
-from onebit.learners.training.choice import can_be_settled, given_possible, worth_asking
 from onebit.learners.training.constants import (
-    FEW_KNOWN,
-    GOOD_GUESSES,
-    HALF_CHOSEN,
-    LEAST_LOOKED_AT,
-    LOOKED_AT,
-    MOST_EACH,
-    MOST_LOOKED_AT,
     OWN_SHARE,
-    RANDOM_SHARE,
     UNEQUAL,
 )
-from onebit.learners.training.epoch import TrainingEpoch, best_possible, draw_guesses
+from onebit.learners.training.epoch import TrainingEpoch, draw_guesses
 from onebit.learners.training.guide import Guide
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.model import Bools, Floats, Ints, Model, mean_belief, take
 from onebit.learners.training.named import NamedModel
 from onebit.learners.training.neighbours import Neighbours
+from onebit.learners.training.unlisted import Unlisted
 from onebit.randomness import RoundStream, generator
 from onebit.records import EpochPlan
 
@@ -49,7 +42,9 @@ class Planner(ABC):
         guide: Guide | None = None,
     ) -> None:
         self._model, self._x, self._known, self._seed, self._neighbours = model, x, known, seed, neighbours
-        self._guide = guide
+        self._guide, self.unlisted = guide, Unlisted(known.trains_on.size)
+        #: What was left when nothing else was there to ask about; the audit that follows has it in its plan.
+        self._left: Ints = np.empty(0, dtype=np.int64)
         #: By whose beliefs is asked.
         self._asker = model.networks if isinstance(model, NamedModel) else model
         self._start(shuffled)
@@ -57,6 +52,11 @@ class Planner(ABC):
     @abstractmethod
     def _start(self, shuffled: Ints) -> None:
         """Whatever a protocol keeps of the order of items."""
+
+    @property
+    @abstractmethod
+    def least_of_guess(self) -> float:
+        """The least probability with which the model's guess at a fresh item is asked about."""
 
     @abstractmethod
     def train(
@@ -68,14 +68,35 @@ class Planner(ABC):
         """An epoch that asks whether the model is right on the items ``aside``."""
         items, fresh = np.array(aside, dtype=np.int64), np.ones(len(aside), dtype=np.bool_)
         if given is not None:
+            if not self._known.left[list(given.left)].all():
+                raise InvalidInputError(f"epoch {number} of the log leaves items that could not be left")
             return self._adopted(given, number, True, items, fresh)
         belief = self._own_belief(items)
         guess = belief.argmax(axis=1)
-        return _drawn(number, True, items, fresh, guess, np.ones(items.size), guess, belief)
+        left, self._left = self._left, np.empty(0, dtype=np.int64)
+        return with_limits(drawn(number, True, items, fresh, guess, np.ones(items.size), guess, belief), left=left)
 
     def belief(self, plan: EpochPlan) -> Floats:
         """What was believed of the items of a plan when it was made, if known is what was known then; shape (n, K)."""
         return self._own_belief(np.array(plan.items))
+
+    def expected(self, items: Ints) -> Floats:
+        """What answers about ``items`` are held against, to see which have none of the labels; shape (n, K)."""
+        own = self._own_belief(items)
+        return own if self._guide is None else np.einsum("m,mnk->nk", *self._guide.asking(items, own))
+
+    def _leave(self, among: Ints) -> Ints:
+        """Leave what seems to have none of the labels: of ``among``, and of what would be taken for granted."""
+        left = self.unlisted.to_leave(among, self._known, self._neighbours)
+        self._known.left[left] = True
+        return left
+
+    def _leave_as(self, given: EpochPlan) -> None:
+        """Leave what a log has left, if that may be."""
+        left = np.array(given.left, dtype=np.int64)
+        if not np.array_equal(self._known.may_be_left(np.unique(left)), left):
+            raise InvalidInputError(f"epoch {given.number} of the log leaves items that could not be left")
+        self._known.left[left] = True
 
     def _own_belief(self, items: Ints) -> Floats:
         """What the model believes of ``items``."""
@@ -105,6 +126,8 @@ class Planner(ABC):
             raise InvalidInputError(f"epoch {number} asks about other items than the log has")
         if not self._known.askable(items)[np.arange(items.size), np.array(given.labels, dtype=np.int64)].all():
             raise InvalidInputError(f"epoch {number} of the log asks about a label that was asked before")
+        if (audits and given.limits) or any(limit > most_each for limit in given.limits):
+            raise InvalidInputError(f"epoch {number} of the log has other limits than an epoch may have")
         return TrainingEpoch(given, None)
 
 
@@ -116,11 +139,17 @@ class OneShotPlanner(Planner):
         self._pass: deque[int] = deque(shuffled.tolist())
         self._n_passes, self._n_drawn = 1, 0
 
+    @property
+    def least_of_guess(self) -> float:
+        # Without neighbours it goes by what each member holds likeliest, and the mixture's guess may be no member's.
+        return 0.0 if self._neighbours is None else OWN_SHARE * (1 - self._model.gamma)
+
     def train(
         self, n_questions: int, questions_per_item: float, number: int, given: EpochPlan | None
     ) -> TrainingEpoch | None:
-        items = self._next_items(n_questions if given is None else len(given.items))
+        items, left = self._draw_items(n_questions, given)
         if items.size == 0:
+            self._left = left
             return None
         fresh = ~self._known.asked[items]
         uniform = self._uniforms.uniforms(self._n_drawn, items.size)[:, 0]
@@ -142,7 +171,20 @@ class OneShotPlanner(Planner):
             beliefs = np.concatenate([pooled, alone[None], own[None]])
             weights = np.append((1 - share - OWN_SHARE) * weights, [share, OWN_SHARE])
         label, propensity = draw_guesses(beliefs, weights, self._model.gamma, self._known.askable(items), uniform)
-        return _drawn(number, False, items, fresh, label, propensity, own.argmax(axis=1), own)
+        epoch = drawn(number, False, items, fresh, label, propensity, own.argmax(axis=1), own)
+        return with_limits(epoch, left=left)
+
+    def _draw_items(self, n_wanted: int, given: EpochPlan | None) -> tuple[Ints, Ints]:
+        """The items that come next, and those that are left from now on."""
+        if given is not None:
+            self._leave_as(given)
+            return self._next_items(len(given.items)), np.empty(0, dtype=np.int64)
+        left: list[Ints] = []
+        while (drawn := self._next_items(n_wanted)).size:
+            left.append(self._leave(drawn))
+            if (items := drawn[~self._known.left[drawn]]).size:
+                return items, np.concatenate(left)
+        return drawn, np.concatenate([np.empty(0, dtype=np.int64), *left])
 
     def _next_items(self, n_wanted: int) -> Ints:
         """The next unknown items of this pass, or of a new one; none if all are known."""
@@ -157,107 +199,7 @@ class OneShotPlanner(Planner):
         return np.array(drawn, dtype=np.int64)
 
 
-class FollowUpPlanner(Planner):
-    """Items that would teach most, and some at random: the first of ``shuffled``."""
-
-    def _start(self, shuffled: Ints) -> None:
-        never_asked = shuffled[~self._known.asked[shuffled]]
-        kept = never_asked[: round(RANDOM_SHARE * shuffled.size)]
-        #: Kept to be drawn at random; until then they cannot be chosen.
-        self._random = deque(kept.tolist())
-        self._known.trains_on[kept] = False
-        self._n_wanted = self._n_random = 0
-
-    def train(
-        self, n_questions: int, questions_per_item: float, number: int, given: EpochPlan | None
-    ) -> TrainingEpoch | None:
-        n_wanted = max(1, round(n_questions / questions_per_item))
-        candidates = self._candidates()
-        self._n_wanted += n_wanted
-        n_due = round(RANDOM_SHARE * self._n_wanted) - self._n_random if candidates.size else n_wanted
-        random = self._draw_random(n_due if given is None else sum(given.fresh))
-        if random.size + candidates.size == 0:
-            return None
-        if given is not None:
-            # How many are drawn at random, and which of the unknown are chosen, is up to the plan.
-            items = np.array(given.items, dtype=np.int64)
-            at_random, chosen = items[: random.size], items[random.size :]
-            unknown = np.flatnonzero(self._known.unknown())
-            may_be = np.isin(chosen, unknown).all() and np.unique(items).size == items.size
-            if not (np.array_equal(at_random, random) and may_be and given.most_each > 0):
-                raise InvalidInputError(f"epoch {number} of the log asks about items that could not be chosen")
-            return self._adopted(given, number, False, items, np.arange(items.size) < random.size, given.most_each)
-        items, first, belief = self._choose(random, candidates, n_wanted, number)
-        fresh = np.arange(items.size) < random.size
-        return _drawn(number, False, items, fresh, first, np.ones(items.size), first, belief, self._most_each())
-
-    def belief(self, plan: EpochPlan) -> Floats:
-        return self._believed(np.array(plan.items), np.array(plan.fresh), plan.number)
-
-    def _chosen_share(self) -> float:
-        """The share of items that are chosen because they are uncertain."""
-        per_label = self._known.n_known / int(self._known.possible.shape[1])
-        return per_label / (per_label + HALF_CHOSEN)
-
-    def _most_each(self) -> int:
-        n_labels: int = self._known.possible.shape[1]
-        n_known = self._known.n_known
-        few = n_known < FEW_KNOWN * n_labels and (n_known + 1) * n_labels < GOOD_GUESSES * self._known.n_answers
-        return n_labels if few else MOST_EACH
-
-    def _candidates(self) -> Ints:
-        """The items that may be chosen."""
-        unknown = self._known.unknown()
-        if self._neighbours is not None and (unknown & self._neighbours.speaks_of).any():
-            unknown &= self._neighbours.speaks_of
-        return np.flatnonzero(unknown)
-
-    def _draw_random(self, n_wanted: int) -> Ints:
-        """The next items that are drawn at random."""
-        n_drawn = max(0, min(n_wanted, len(self._random)))
-        self._n_random += n_drawn
-        random = np.array([self._random.popleft() for _ in range(n_drawn)], dtype=np.int64)
-        self._known.trains_on[random] = True
-        return random
-
-    def _choose(self, random: Ints, candidates: Ints, n_wanted: int, number: int) -> tuple[Ints, Ints, Floats]:
-        """The items that are asked about, the first guess at each, and what is believed of them.
-
-        About those drawn at random the model's own best guess comes first, so that its accuracy is seen.
-        """
-        n_looked_at = min(MOST_LOOKED_AT, max(LEAST_LOOKED_AT, LOOKED_AT * n_wanted))
-        if candidates.size > n_looked_at:
-            rng = generator(self._seed, f"candidates of epoch {number}")
-            candidates = rng.choice(candidates, n_looked_at, replace=False)
-        own = self._belief_of(self._asker, candidates)
-        believed, possible = np.einsum("m,mnk->nk", *self._asking(candidates, own)), self._known.possible[candidates]
-        if self._neighbours is not None:
-            said = self._neighbours.say(candidates, self._known)
-            believed = self._neighbours.pooled(believed, said, candidates, self._known)
-        rng = generator(self._seed, f"choice of epoch {number}")
-        left = given_possible(believed, possible)
-        # With a guide it is the estimator that is taught, so its own doubt counts.
-        doubted = left if self._guide is None else given_possible(own, possible)
-        quick, others = worth_asking(left, doubted, max(n_wanted - random.size, 0), self._chosen_share(), rng)
-        items = np.concatenate([random, candidates[others], candidates[quick]])
-        belief = self._believed(items, np.arange(items.size) < random.size, number)
-        first = best_possible(belief, self._known.askable(items))
-        first[: random.size] = self._own_belief(random).argmax(axis=1)
-        return items, first, belief
-
-    def _believed(self, items: Ints, fresh: Bools, number: int) -> Floats:
-        """What is believed of items; those that cost a search go by their neighbours alone, and so do the fresh."""
-        belief = np.einsum("m,mnk->nk", *self._asking(items, self._belief_of(self._asker, items)))
-        if self._neighbours is None:
-            return self._unequal(belief, number)
-        said, rng = self._neighbours.say(items, self._known), generator(self._seed, f"ties of epoch {number}")
-        pooled = self._neighbours.pooled(belief, said, items, self._known)
-        alone = self._neighbours.alone(belief, said, items, rng)
-        quick = can_be_settled(given_possible(pooled, self._known.possible[items])) & ~fresh
-        return np.where(quick[:, None], pooled, alone)
-
-
-def _drawn(
+def drawn(
     number: int,
     audits: bool,
     items: Ints,
@@ -268,8 +210,17 @@ def _drawn(
     belief: Floats,
     most_each: int = 1,
 ) -> TrainingEpoch:
+    """An epoch whose plan was just made."""
     asked, labels, propensities, guesses, is_fresh = (
         tuple(each.tolist()) for each in (items, label, propensity, guess, fresh)
     )
     plan = EpochPlan(number, audits, asked, labels, propensities, guesses, is_fresh, most_each)
     return TrainingEpoch(plan, belief)
+
+
+def with_limits(epoch: TrainingEpoch, left: Ints, limits: Ints | None = None) -> TrainingEpoch:
+    """The epoch, with what is left from now on, and with limits where one is below ``most_each``."""
+    several = limits is not None and bool((limits < epoch.plan.most_each).any())
+    limited = tuple(limits.tolist()) if limits is not None and several else ()
+    epoch.plan = replace(epoch.plan, left=tuple(sorted(left.tolist())), limits=limited)
+    return epoch

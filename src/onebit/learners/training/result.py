@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from onebit.estimate.accuracy import AccuracyInterval
+from onebit.estimate.learning_curve import CurvePoint, ForecastPoint
 from onebit.learners.contract import Result
 from onebit.learners.training.knowledge import VerifiedLabel
 
@@ -15,14 +16,20 @@ PROMISE = (
 )
 
 
-def missing_label(n_without_label: int, n_asked_to_end: int) -> str | None:
-    """What is said where raters denied every label of an item; None where they never did."""
-    if n_without_label == 0:
+def missing_label(n_without_label: int, n_left: int, n_items_asked: int) -> str | None:
+    """What is said where items have, or seem to have, none of the labels; None where there are none."""
+    if n_without_label + n_left == 0:
         return None
-    return (
-        f"none of the labels was right for {n_without_label:,} of {n_asked_to_end:,} items that were asked to the end; "
-        "a label may be missing"
-    )
+    told = [
+        f"{n_without_label:,} {'has' if n_without_label == 1 else 'have'} none of the labels, by what raters said"
+        if n_without_label
+        else "",
+        f"{n_left:,} {'seems' if n_left == 1 else 'seem'} to have none, and {'is' if n_left == 1 else 'are'} no longer "
+        "asked about"
+        if n_left
+        else "",
+    ]
+    return f"of {n_items_asked:,} items asked about, {'; '.join(filter(None, told))}. A label may be missing"
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +40,10 @@ class TrainingResult(Result):
     ``recent_accuracy`` is an estimate from the last answers about fresh items, without a promise; ``progress`` has it
     for every epoch, with the number of answers. ``recent_yes_rate`` is how many of the last answers were yes. Of
     ``n_asked_to_end`` items that were asked about until the last label, ``n_without_label`` have none of the labels.
-    ``n_refits`` is how often the model learned.
+    The items ``without_label`` are these, and those of which a rater said so; the items ``left`` seem to have none, and
+    are no longer asked about; ``n_items_asked`` were asked about. ``n_refits`` is how often the model learned.
+    ``curve`` has intervals for the accuracy on the way, which hold all together with probability at least 1 - delta,
+    as a statement beside ``accuracy``; ``forecast`` is what it may become, without a promise.
     """
 
     n_refits: int
@@ -46,3 +56,8 @@ class TrainingResult(Result):
     progress: tuple[tuple[int, float], ...]
     n_asked_to_end: int = 0
     n_without_label: int = 0
+    without_label: tuple[int, ...] = ()
+    left: tuple[int, ...] = ()
+    n_items_asked: int = 0
+    curve: tuple[CurvePoint, ...] = ()
+    forecast: tuple[ForecastPoint, ...] = ()

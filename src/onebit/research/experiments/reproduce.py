@@ -1,4 +1,4 @@
-"""Measure the pieces of experiments in parallel, keep each at once, and write the figures, tables and the report.
+"""Measure the pieces of experiments, on any executor, keep each at once, and write the figures, tables and the report.
 
 In the folder given: ``results/pieces/NAME/*.json`` (one for each finished piece: a run that is stopped goes on where it
 was), ``results/NAME.json`` (all of them), ``results/NAME.svg``, ``.png`` and ``.md``, and ``results.md`` over all.
@@ -9,9 +9,14 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
 
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+from onebit.passes.engine import run_pass
 from onebit.research.experiments.catalogue import EXPERIMENTS
 from onebit.research.experiments.pictures import picture, save
 from onebit.research.experiments.piece import Experiment, Piece, Row, key_of, markdown
@@ -21,17 +26,25 @@ from onebit.research.experiments.results import report
 Progress = Callable[[str, int, int], None]
 
 
-def reproduce(names: list[str], folder: Path, *, full: bool, n_jobs: int, progress: Progress) -> list[Path]:
-    """Run the experiments named; the files written. Finished pieces are not measured again."""
+def reproduce(
+    names: list[str], folder: Path, *, full: bool, progress: Progress, executor: Executor | None = None
+) -> list[Path]:
+    """Run the experiments named; the files written. Finished pieces are not measured again.
+
+    Pieces are tasks of the ``executor``; without one they are measured here, one after the other. Their figures are the
+    same wherever that is.
+    """
     results = folder / "results"
-    written = [path for name in names for path in _one(EXPERIMENTS[name], results, full, n_jobs, progress)]
+    written = [path for name in names for path in _one(EXPERIMENTS[name], results, full, progress, executor)]
     overview = folder / "results.md"
     _write(overview, report(results))
     return [*written, overview]
 
 
-def _one(experiment: Experiment, results: Path, full: bool, n_jobs: int, progress: Progress) -> list[Path]:
-    rows = measured(experiment, results / "pieces" / experiment.name, full, n_jobs, progress)
+def _one(
+    experiment: Experiment, results: Path, full: bool, progress: Progress, executor: Executor | None
+) -> list[Path]:
+    rows = measured(experiment, results / "pieces" / experiment.name, full, progress, executor)
     base = results / experiment.name
     mode = "full" if full else "quick"
     seconds = sum(row.pop("cpu_seconds") for row in rows)
@@ -42,28 +55,37 @@ def _one(experiment: Experiment, results: Path, full: bool, n_jobs: int, progres
     return [base.with_suffix(ending) for ending in (".svg", ".png", ".md", ".json")]
 
 
-def measured(experiment: Experiment, folder: Path, full: bool, n_jobs: int, progress: Progress) -> list[Row]:
+def measured(
+    experiment: Experiment, folder: Path, full: bool, progress: Progress, executor: Executor | None = None
+) -> list[Row]:
     """The rows of all pieces, in order, measuring those that are not in ``folder`` yet."""
-    from joblib import Parallel, delayed, parallel_config
-
     pieces = experiment.pieces(full)
-    paths = [folder / f"{key_of(piece)}.json" for piece in pieces]
-    missing = [(piece, path) for piece, path in zip(pieces, paths, strict=True) if not path.exists()]
-    n_done = len(pieces) - len(missing)
-    progress(experiment.name, n_done, len(pieces))
-    with parallel_config(backend="loky", inner_max_num_threads=1):
-        jobs = (delayed(_measure)(experiment.name, piece, path) for piece, path in missing)
-        for _ in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
-            n_done += 1
-            progress(experiment.name, n_done, len(pieces))
-    return [json.loads(path.read_text()) for path in paths]
+    done = _Pieces(folder, pieces)
+    told = partial(progress, experiment.name)
+    return run_pass(partial(_measure, experiment.name), pieces, executor, done, told, called="piece")
 
 
-def _measure(name: str, piece: Piece, path: Path) -> None:
+class _Pieces:
+    """The rows of finished pieces, a file for each."""
+
+    def __init__(self, folder: Path, pieces: Sequence[Piece]) -> None:
+        self.place, self._paths = str(folder), [folder / f"{key_of(piece)}.json" for piece in pieces]
+
+    def read(self, number: int) -> Row | None:
+        path = self._paths[number]
+        row: Row | None = json.loads(path.read_text()) if path.exists() else None
+        return row
+
+    def write(self, number: int, row: Row) -> None:
+        _write(self._paths[number], json.dumps(row) + "\n")
+
+
+def _measure(name: str, piece: Piece) -> Row:
     start = time.process_time()
-    figures = EXPERIMENTS[name].measure(piece)
-    row = {**piece, **figures, "cpu_seconds": round(time.process_time() - start, 2)}
-    _write(path, json.dumps(row) + "\n")
+    # One thread, whoever measures: sums of several come out otherwise in the last bit.
+    with threadpool_limits(1):
+        figures = EXPERIMENTS[name].measure(piece)
+    return {**piece, **figures, "cpu_seconds": round(time.process_time() - start, 2)}
 
 
 def _write(path: Path, text: str) -> None:

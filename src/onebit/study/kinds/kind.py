@@ -123,6 +123,8 @@ class Kind(ABC):
     name: str
     #: Whether what raters said of each output is told besides.
     needs_verdicts: bool = False
+    #: Whether raters may say that no label of the list is right.
+    takes_none: bool = False
     #: Whether how many answers are needed can be forecast, from what ``look_ahead`` gives.
     can_foresee: bool = False
     learner: Learner[Any]

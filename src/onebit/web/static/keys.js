@@ -5,17 +5,17 @@
 import { say } from "./words.js";
 
 const PLACE = "onebit keys";
-const FIRST = { yes: "y", no: "n", "can't tell": "c", undo: "u" };
+const FIRST = { yes: "y", no: "n", "can't tell": "c", "none of these": "x", undo: "u" };
 const ALSO = { 1: "yes", 0: "no", Backspace: "undo" };
 const TAKEN = ["j", "k", "p", "?"];
-const NAMES = { yes: "yes", no: "no", "can't tell": "cant_tell", undo: "undo" };
+const NAMES = { yes: "yes", no: "no", "can't tell": "cant_tell", "none of these": "none_of_these", undo: "undo" };
 
 export class Keys {
   constructor() {
     this.of = { ...FIRST, ...load() };
   }
 
-  // What a key means: yes, no, can't tell, undo, or nothing.
+  // What a key means: yes, no, can't tell, none of these, undo, or nothing.
   meaning(event) {
     const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     return this.#meant(key) ?? this.#meant(latin(event)) ?? null;

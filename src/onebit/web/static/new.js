@@ -1,153 +1,31 @@
 // Making a study: the table, its columns, the aim, the plan.
 
 import { element } from "./calls.js";
+import {
+  Refusal,
+  attempt,
+  chosenColumns,
+  forget,
+  lines,
+  modelsInWords,
+  note,
+  numbersAreGood,
+  post,
+  readTables,
+  restInWords,
+  showColumnFields,
+  table,
+  ticked,
+} from "./form.js";
 
-const api = "/api/v1";
-const more = element("more");
-let source = null;
-let names = [];
-let ofNoModel = []; // columns of a log that are no model's
-let noted = []; // what was told when the table was read
+const kind = () => document.querySelector("[name=kind]:checked").value;
 
-// Something that was refused; the field that it is about is named as the API names it.
-class Refusal extends Error {
-  constructor(message, field) {
-    super(message);
-    this.field = field;
-  }
-}
-
-async function call(path, options) {
-  const response = await fetch(`${api}/${path}`, options);
-  const told = await response.json().catch(() => ({}));
-  if (!response.ok) throw new Refusal(told.error ?? `the server answered ${response.status}`, told.field);
-  return told;
-}
-
-const post = (path, body) =>
-  call(path, { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
-
-const fieldOf = (name) => element(name === "upload" ? "file" : name.replaceAll("_", "-"));
-
-function forget(field) {
-  element(`${field.id}-problem`)?.remove();
-  field.removeAttribute("aria-invalid");
-  field.removeAttribute("aria-describedby");
-}
-
-// Say what was refused: at its field, or below the form.
-function tell(error) {
-  const field = error.field ? fieldOf(error.field) : null;
-  const problem = element("problem");
-  problem.textContent = error.message;
-  problem.hidden = Boolean(field);
-  if (!field) return problem.scrollIntoView({ block: "nearest" });
-  if (more.contains(field)) more.open = true;
-  forget(field);
-  const note = Object.assign(document.createElement("p"), {
-    id: `${field.id}-problem`,
-    className: "refused",
-    textContent: error.message,
-  });
-  note.setAttribute("role", "alert");
-  field.closest(".field, fieldset").append(note);
-  field.setAttribute("aria-invalid", "true");
-  field.setAttribute("aria-describedby", note.id);
-  field.scrollIntoView({ block: "center" });
-  field.focus();
-}
-
-async function attempt(button, words, action) {
-  element("problem").hidden = true;
-  for (const field of document.querySelectorAll("[aria-invalid]")) forget(field);
-  const before = button?.textContent;
-  if (button) Object.assign(button, { disabled: true, textContent: words });
-  let told = null;
-  try {
-    await action();
-  } catch (error) {
-    told = error;
-  }
-  if (button) Object.assign(button, { disabled: false, textContent: before });
-  if (told) tell(told);
-}
-
-function reading(text) {
-  element("reading").textContent = text;
-  element("reading").hidden = !text;
-}
-
-function upload() {
-  const [file] = element("file").files;
-  if (!file) return;
-  attempt(null, "", async () => {
-    reading("Uploading …");
-    try {
-      const query = new URLSearchParams({ name: file.name });
-      const told = await call(`tables?${query}`, { method: "POST", body: file });
-      show({ upload: told.upload }, told, file.name);
-    } catch (error) {
-      throw new Refusal(error.message, "upload");
-    } finally {
-      reading("");
-    }
-  });
-}
-
-element("file").addEventListener("change", upload);
-// Whoever was quicker than this script has chosen a file already.
-upload();
-
-element("path").addEventListener("change", (event) => {
-  const path = event.target.value.trim();
-  if (path) attempt(null, "", async () => show({ path }, await post("columns", { path }), path));
-});
-
-function show(from, told, called) {
-  source = from;
-  names = told.columns;
-  ofNoModel = told.of_no_model;
-  noted = told.notes;
-  note("notes", noted);
-  for (const id of ["id", "truth", "reference", "media", "gold", "model", "output"]) {
-    const none = new Option("none", "");
-    element(id).replaceChildren(none, ...names.map((name) => new Option(name, name)));
-  }
-  element("long").checked = Boolean(told.long);
-  element("model").value = told.long?.model ?? "";
-  element("output").value = told.long?.output ?? "";
-  element("id").value = told.long?.item ?? names.find((name) => /^(id|item|item_id|key)$/i.test(name)) ?? "";
-  element("truth").value = names.find((name) => /^(truth|label|gold|y|target)$/i.test(name)) ?? "";
-  element("reference").value = names.find((name) => /^(reference|reference_answer)$/i.test(name)) ?? "";
-  element("models").value = pattern() ?? "";
-  element("media").value = names.find((name) => /^(image|picture|photo|audio|sound|recording|video|film|media)$/i.test(name)) ?? "";
-  for (const id of ["show", "text"])
-    boxes(id, (name) => /^(text|message|question|title|body|prompt|content|sentence|utterance|input)$/i.test(name));
+function show(called) {
   element("name").value ||= called.split("/").pop().replace(/\.\w+$/, "");
-  element("columns").hidden = !names.length;
-  element("gold-field").hidden = !names.length;
+  element("gold-field").hidden = !table.names.length;
   for (const id of ["aim", "more", "plan"]) element(id).hidden = false;
   turn();
 }
-
-// "answer_*" where columns of a usual name differ in what stands there alone.
-function pattern() {
-  const usual = /^(answer|output|response|prediction|completion)[_.: ]/i;
-  const found = names.map((name) => name.match(usual)?.[0]).filter(Boolean);
-  const first = found[0];
-  return found.length > 1 && found.every((each) => each === first) ? `${first}*` : null;
-}
-
-// What was left out of the table, or counted otherwise than it looks, in sentences.
-function note(id, sentences) {
-  const lines = sentences.map((text) => Object.assign(document.createElement("li"), { textContent: `${text}.` }));
-  element(id).replaceChildren(...lines);
-  element(id).hidden = !lines.length;
-}
-
-const isLong = () => kind() === "selection" && element("long").checked;
-const kind = () => document.querySelector("[name=kind]:checked").value;
-const ticked = (id) => [...element(id).querySelectorAll(":checked")].map((box) => box.value);
 
 // Each kind of study has fields of its own; labels are always needed to train a classifier, and rarely to choose a model.
 function turn() {
@@ -158,65 +36,36 @@ function turn() {
 
 element("kind").addEventListener("input", turn);
 
-function boxes(id, isTicked) {
-  element(id).replaceChildren(
-    ...names.map((name) => {
-      const box = Object.assign(document.createElement("input"), { type: "checkbox", value: name });
-      box.checked = isTicked(name);
-      const label = document.createElement("label");
-      label.append(box, name);
-      return label;
-    }),
-  );
-}
-
 // What was planned holds for what was chosen then.
 function changed() {
   element("create").disabled = true;
   element("plan-figures").hidden = true;
   element("plan-notes").hidden = true;
-  // A log has a column for each model already.
-  element("long-choice").hidden = kind() !== "selection" || ofNoModel.length > 0;
-  element("long-fields").hidden = !isLong();
-  element("models-field").hidden = isLong() || kind() !== "selection";
-  for (const id of ["media-folder-field", "media-hosts-field"]) element(id).hidden = !element("media").value;
+  const trains = kind() === "training";
+  showColumnFields(!trains);
   element("gold-share-field").hidden = !element("gold").value;
   const protocol = document.querySelector("[name=protocol]:checked")?.value;
   element("exhaustive-field").hidden = protocol !== "follow-up";
   const isGate = Boolean(element("baseline").value.trim());
-  element("eps-field").hidden = isGate || kind() === "training";
+  element("eps-field").hidden = isGate || trains;
   for (const each of document.querySelectorAll("[data-gate]")) each.hidden = !isGate;
-  element("ranks-fields").hidden = isGate || kind() === "training";
+  element("ranks-fields").hidden = isGate || trains;
   element("panel-fields").hidden = protocol !== "panel";
-  const roles = ["id", "truth", "reference", "media", "gold"].map((id) => element(id).value);
-  const other = new Set([...roles, ...ofNoModel, ...ticked("show"), ...(kind() === "training" ? [] : judgeColumns())]);
-  const [before, after] = element("models").value.split("*");
-  const isModel = (name) => after === undefined || (name.startsWith(before) && name.endsWith(after));
-  const rest = names.filter((name) => (kind() === "selection" && element("models").value ? isModel(name) : !other.has(name)));
-  const some = rest.slice(0, 6).join(", ") + (rest.length > 6 ? ", …" : "");
-  const what = kind() === "training" ? "numbers to learn from" : "models";
-  const texts = kind() === "training" ? ticked("text") : [];
-  const which = kind() === "selection" && element("models").value ? "These columns" : "All other columns";
-  element("rest").textContent = texts.length
-    ? `The classifier learns from ${texts.join(", ")} alone.`
-    : `${which} are ${what}: ${rest.length} (${some}).`;
-  if (isLong()) element("rest").textContent = longInWords();
+  element("rest").textContent = trains ? learnedInWords() : modelsInWords(judgeColumns());
 }
 
-function longInWords() {
-  const [model, output] = ["model", "output"].map((id) => element(id).value);
-  return model && output
-    ? `The models are those that the column ${model} names; ${output} has what they say.`
-    : "Say which columns name the model and have what it says.";
+function learnedInWords() {
+  const texts = ticked("text");
+  return texts.length ? `The classifier learns from ${texts.join(", ")} alone.` : restInWords("numbers to learn from", []);
 }
 
 // The columns that are a judge's: the one named, or those whose names are a model's with something around it.
 function judgeColumns() {
   const judge = element("judge").value.trim();
   const [before, after] = judge.split("*");
-  if (!judge || after === undefined || names.includes(judge)) return [judge];
+  if (!judge || after === undefined || table.names.includes(judge)) return [judge];
   const least = before.length + after.length + 1;
-  return names.filter((name) => name.length >= least && name.startsWith(before) && name.endsWith(after));
+  return table.names.filter((name) => name.length >= least && name.startsWith(before) && name.endsWith(after));
 }
 
 // Right labels are left out or planted, not both.
@@ -231,8 +80,6 @@ for (const id of ["columns", "aim", "more"]) element(id).addEventListener("input
   if (!["name", "instructions", "descriptions"].includes(target.id)) changed();
 });
 
-const lines = (id) => element(id).value.split("\n").map((line) => line.trim()).filter(Boolean);
-
 // "label: what it means"; a tab, as a spreadsheet gives it, serves labels that have a colon themselves.
 function descriptions() {
   return Object.fromEntries(lines("descriptions").map((line) => {
@@ -245,7 +92,7 @@ function descriptions() {
 // Everything that the page asks for, by the names of the API.
 function chosen() {
   const trains = kind() === "training";
-  const body = { ...source, kind: kind(), show: ticked("show"), descriptions: descriptions() };
+  const body = { ...chosenColumns(!trains), kind: kind(), descriptions: descriptions() };
   const protocol = document.querySelector(`[name=${trains ? "training-protocol" : "protocol"}]:checked`);
   if (!protocol) throw new Refusal("Choose how to ask: each way assumes something else.", "protocol");
   body.protocol = protocol.value;
@@ -254,23 +101,15 @@ function chosen() {
     for (const id of ["equal", "empty"]) body[id] = element(id).value;
     if (element("one-at-a-time").checked) body.one_at_a_time = true;
   }
-  if (isLong()) body.long = true;
-  const named = trains ? [] : ["reference", ...(isLong() ? ["model", "output"] : ["models"])];
-  for (const id of named) if (element(id).value) body[id] = element(id).value;
   if (!trains && element("judge").value.trim()) body.judge = element("judge").value.trim();
   if (trains && ticked("text").length) body.text = ticked("text");
-  for (const id of ["id", "truth", "media", "gold"]) if (element(id).value) body[id] = element(id).value;
-  if (element("markdown").checked) body.markdown = true;
-  const hosts = element("media-hosts").value.split(/[\s,]+/).filter(Boolean);
-  if (body.media && hosts.length) body.media_hosts = hosts;
-  const folder = element("media-folder").value.trim();
-  if (body.media && (folder || !hosts.length)) body.media_folder = folder || ".";
+  if (element("gold").value) body.gold = element("gold").value;
   const baseline = trains ? "" : element("baseline").value.trim();
   if (baseline) Object.assign(body, { baseline, candidates: lines("candidates") });
   const aim = baseline ? ["margin"] : ["eps", "top"];
   if (!trains && !baseline && element("tiers").checked) body.tiers = true;
-  const own = trains ? ["target"] : [...aim, "f-no", "f-yes"];
-  for (const id of [...own, "delta", "overlap", "repeat-share", "budget"])
+  if (trains && element("none-of-these").checked) body.none_of_these = true;
+  for (const id of [...(trains ? ["target"] : aim), "f-no", "f-yes", "delta", "overlap", "repeat-share", "budget"])
     if (element(id).value) body[id.replace("-", "_")] = Number(element(id).value);
   if (body.gold) body.gold_share = Number(element("gold-share").value);
   const labels = lines("labels");
@@ -278,15 +117,6 @@ function chosen() {
   if (trains && !labels.length && !body.truth)
     throw new Refusal("Name the labels that raters are asked about, one per line.", "labels");
   return body;
-}
-
-// Numbers that a browser can refuse itself; it says so at the field, which must be in sight.
-function numbersAreGood() {
-  const bad = [...document.querySelectorAll("input[type=number]")].find((field) => !field.checkValidity());
-  if (!bad) return true;
-  if (more.contains(bad)) more.open = true;
-  bad.reportValidity();
-  return false;
 }
 
 const number = (value) => value.toLocaleString("en");
@@ -309,7 +139,7 @@ element("plan-button").addEventListener("click", (event) => {
     element("plan-table-words").textContent = sizes.join(", ");
     element("plan-table").textContent = sizes.map((each) => number(plan[each])).join(" · ");
     element("plan-figures").hidden = false;
-    note("plan-notes", plan.notes.filter((each) => !noted.includes(each)));
+    note("plan-notes", plan.notes.filter((each) => !table.notes.includes(each)));
     const checked = body.overlap > 1 || body.repeat_share || body.gold_share ? " Answers that check raters are among them." : "";
     const guess = body.protocol === "panel"
       ? "Rehearsed on your table with imagined verdicts: texts do not say who is right. Fewer if models differ clearly, more if they are nearly equal."
@@ -329,3 +159,5 @@ element("form").addEventListener("submit", (event) => {
     location.assign(`/studies/${study}`);
   });
 });
+
+readTables(show);

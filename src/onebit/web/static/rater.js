@@ -10,13 +10,17 @@ import { around, count, isRightToLeft, letChoose, say } from "./words.js";
 const element = (id) => document.getElementById(id);
 const [item, question, description, notice] = ["item", "question", "description", "notice"].map(element);
 const [help, history, choose, outputs] = ["help", "history", "choose", "outputs"].map(element);
-const answers = { yes: element("yes"), no: element("no"), "can't tell": element("unsure") };
-const IN_WORDS = { yes: say("said_yes"), no: say("said_no"), "can't tell": say("said_cant_tell") };
+const answers = {
+  yes: element("yes"), no: element("no"), "can't tell": element("unsure"), "none of these": element("none"),
+};
+const IN_WORDS = {
+  yes: say("said_yes"), no: say("said_no"), "can't tell": say("said_cant_tell"), "none of these": say("said_none"),
+};
 const SWIPE = 80; // pixels
 const TO_READ = 6000; // milliseconds for which a rater is told that an answer did not count, at least
 const MOST_SHOWN = 4; // answers that the history shows
 
-const { token, instructions } = document.body.dataset;
+const { token, instructions, none } = document.body.dataset;
 let shown = null;
 let focused = null; // the number of the question that keys answer, where several are shown together
 let said = null; // what to tell the rater once
@@ -50,6 +54,7 @@ function render() {
   }
   if (current && outbox.together) showGroup(current);
   for (const button of Object.values(answers)) button.disabled = !current || (!current.label && button.id !== "unsure");
+  if (none !== "yes") answers["none of these"].disabled = true;
   choose.hidden = !current || current.label !== null;
   element("undo").disabled = !outbox.past.some(canComeBack);
   renderHistory();
@@ -84,7 +89,10 @@ function show(current) {
   else if (isText) question.replaceChildren(say("is_output_right"));
   else question.replaceChildren(...around("is_label_right", "label", make("b", label.name, { dir: "auto" })));
   description.textContent = label?.description ?? "";
-  const parts = { "for-yes-no": label, "for-labels": !label, "for-group": outbox.together, "for-media": isPlayed };
+  const parts = {
+    "for-yes-no": label, "for-labels": !label, "for-group": outbox.together, "for-media": isPlayed,
+    "for-none": label && none === "yes",
+  };
   for (const [name, isFor] of Object.entries(parts)) {
     for (const part of document.querySelectorAll(`.${name}`)) part.hidden = !isFor;
   }

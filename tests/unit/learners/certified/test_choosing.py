@@ -41,9 +41,9 @@ def test_the_law_is_that_of_the_document() -> None:
     outputs, guess = Outputs.of(said), np.array([0.5, 0.2, 0.1, 0.0, 0.6])
     law = ChoiceLaw(0, np.array([0, 1, 3]), np.array([0.5, 0.25, 0.25]), 0.1, 0.5)
     unknown = np.array([True, True, True, False, True])
-    # Weights on the labels: 0 has .75, 1 none, 3 a quarter; then 1 has a half, and 2 a half.
-    doubt = guess * (1 - guess) + 0.02
-    expected = (np.array([0.75 * 0.25, 0.0, 0.25 * 0.75, 0.0, 0.25]) * doubt) ** 0.75
+    # Weights on the labels: 0 has .75, 1 none, 3 a quarter; then 1 has a half, and 2 a half. A yes to 1 is a no to 0.
+    apart = np.array([1 + 0.1 / 0.5, (0.5 - 0.1) / 0.8, 1 + 0.5 / 0.9, 0.0, 1.0]) ** 2
+    expected = np.array([0.1875, 0.1875, 0.1875, 0.0, 0.25]) * apart * (guess * (1 - guess) + 0.02)
     assert law.scores(outputs, unknown, guess) == pytest.approx(expected)
     label, example = law.of(outputs, unknown, guess)
     total = expected[:3].sum()
@@ -60,6 +60,28 @@ def test_where_contenders_agree_a_label_is_asked_seldom_but_asked() -> None:
     label, example = law.of(outputs, both, np.array([0.5, 0.5]))
     assert label.tolist() == [0.5, 0.5]
     assert example.tolist() == [constants.CHOICE_LEAST_ASKED]
+
+
+def test_where_a_right_label_is_known_the_others_decide_nothing() -> None:
+    """They are asked seldom: several may be right, and the certificate is about verdicts."""
+    outputs, others = Outputs.of(np.array([[0], [1], [2]])), np.array([False, True, True])
+    law = ChoiceLaw(0, np.arange(3), np.array([0.4, 0.3, 0.3]), 0.1, 0.05)
+    label, example = law.of(outputs, others, np.zeros(3))
+    assert label.tolist() == [0, 0.5, 0.5]
+    assert example.tolist() == [constants.CHOICE_LEAST_ASKED]
+
+
+def test_many_labels_are_told_apart_as_the_variance_says() -> None:
+    rng = np.random.default_rng(5)
+    said, m = rng.permutation(np.arange(12) % 6)[:, None], rng.dirichlet(np.ones(6)) * 0.9
+    weight = rng.random(12)
+    law = ChoiceLaw(0, np.arange(12), weight, 0.1, 0.05)
+    found = law.scores(Outputs.of(said), np.ones(6, dtype=np.bool_), m)
+    share = np.bincount(said[:, 0], weights=weight) / weight.sum()
+    for a in range(6):
+        rise = np.where(np.arange(6) == a, 1.0, -m / (1 - m[a]))
+        variance = share @ (rise - share @ rise) ** 2
+        assert found[a] == pytest.approx(variance * (m[a] * (1 - m[a]) + 0.02))
 
 
 def test_belief_after_an_answer() -> None:

@@ -238,3 +238,15 @@ def test_shares_of_one_and_of_two() -> None:
     assert failure_per_leader(np.array([3]), DELTA).tolist() == [DELTA]
     assert failure_per_leader(np.array([3, 4]), DELTA).tolist() == [DELTA / 2, DELTA]
     assert failure_per_leader(np.array([4, 4]), DELTA).tolist() == [DELTA, DELTA / 2]
+
+
+def test_wealth_is_kept_of_the_leader_and_the_one_before_alone() -> None:
+    """With many models a state for everybody who ever led would take more memory than the table."""
+    evidence = made_up([0.0, 0.0, 0.0, 0.0])
+    told: list[tuple[int, ...]] = []
+    evidence.linear.forget_leaders = lambda but: told.append(tuple(but))  # type: ignore[method-assign]
+    standing = Standing(evidence, eps=EPS, delta=DELTA)
+    for score in ([3.0, 1.0, 0.0, 0.0], [1.0, 3.0, 0.0, 0.0], [1.0, 4.0, 0.0, 0.0], [1.0, 1.0, 3.0, 0.0]):
+        evidence.score = np.array(score)
+        standing.update(None)
+    assert told[-2:] == [(1, 0), (2, 1)]

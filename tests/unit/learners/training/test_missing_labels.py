@@ -6,11 +6,11 @@ from collections import Counter, defaultdict
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from onebit.classifier import YesNoClassifier
-from onebit.learners.training.constants import LAST_SHARE
+from onebit.learners.training.constants import NONE_LIKELY
 from onebit.learners.training.knowledge import Knowledge
-from onebit.learners.training.result import missing_label
 from onebit.records import Answer, Question, TrainingProtocol
 
 N, K = 400, 3
@@ -24,10 +24,15 @@ PROTOCOLS: list[TrainingProtocol] = ["one-shot", "follow-up"]
 def test_a_missing_label_is_noticed(protocol: TrainingProtocol) -> None:
     model = YesNoClassifier(protocol=protocol, budget=1500, audit=10, seed=0)
     model.fit(X, answer=lambda row, label: bool(Y[row] == label), labels=range(K))
-    assert 5 <= model.n_without_label_ <= model.n_asked_to_end_ <= 3 * LAST_SHARE * N
-    said = missing_label(model.n_without_label_, model.n_asked_to_end_)
-    assert said is not None
-    assert f"none of the labels was right for {model.n_without_label_} of" in said
+    for_sure, left = set(model.without_label_items_.tolist()), set(model.left_items_.tolist())
+    assert for_sure
+    assert left
+    assert not for_sure & left
+    assert all(Y[row] == K for row in for_sure), "every label was denied by a rater who does not err"
+    # Of items that are held to be such with probability .9 each; false alarm 1e-3.
+    assert sum(Y[row] < K for row in left) <= binom.isf(1e-3, len(left), 1 - NONE_LIKELY)
+    assert f"{len(left)} seem to have none" in (model.warning_ or "")
+    assert not (for_sure | left) & set(model.verified_items_.tolist())
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS)
@@ -35,7 +40,7 @@ def test_the_last_label_is_asked_on_a_tenth_only_and_rarely_where_none_is_missin
     model = YesNoClassifier(protocol=protocol, budget=1500, audit=10, seed=0)
     model.fit(X, answer=lambda row, label: bool(Y[row] % K == label), labels=range(K))
     assert model.n_without_label_ == 0
-    assert missing_label(0, model.n_asked_to_end_) is None
+    assert model.without_label_items_.size == 0
     noes = Counter(model.answered_items_[model.answers_ == "no"].tolist())
     yes = set(model.answered_items_[model.answers_ == "yes"].tolist())
     asked_to_end = {item for item, n in noes.items() if n == K - 1 and item in yes}

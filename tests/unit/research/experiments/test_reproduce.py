@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from onebit.errors import InvalidInputError
 from onebit.research.experiments import frank_wolfe
 from onebit.research.experiments import reproduce as module
 from onebit.research.experiments.catalogue import EXPERIMENTS
-from onebit.research.experiments.piece import key_of, markdown, shown
+from onebit.research.experiments.piece import Row, key_of, markdown, shown
 
 
 @pytest.fixture
@@ -30,7 +31,7 @@ def test_writes_everything_and_resumes(tmp_path: Path) -> None:
     def run() -> list[Path]:
         seen.clear()
         return module.reproduce(
-            ["frank-wolfe"], tmp_path, full=False, n_jobs=1, progress=lambda _, done, n: seen.append((done, n))
+            ["frank-wolfe"], tmp_path, full=False, progress=lambda _, done, n: seen.append((done, n))
         )
 
     written = run()
@@ -54,6 +55,18 @@ def test_writes_everything_and_resumes(tmp_path: Path) -> None:
     for path in written:
         if path.suffix in (".svg", ".png"):
             assert path.read_bytes() == first[path]
+
+
+@pytest.mark.usefixtures("small")
+def test_workers_measure_the_same(tmp_path: Path) -> None:
+    experiment = EXPERIMENTS["frank-wolfe"]
+
+    def rows(folder: str, executor: Executor | None) -> list[Row]:
+        measured = module.measured(experiment, tmp_path / folder, False, lambda *_: None, executor)
+        return [row | {"cpu_seconds": 0} for row in measured]
+
+    with ThreadPoolExecutor(2) as executor:
+        assert rows("there", executor) == rows("here", None)
 
 
 def test_an_unknown_experiment_is_refused() -> None:

@@ -12,9 +12,10 @@ from onebit.study.kinds.selection.imagining import (
     Imagined,
     Table,
     imagined_rater,
-    imagined_raters,
+    imagined_rater_number,
     imagined_truth,
     imagined_verdicts,
+    n_imagined,
 )
 
 
@@ -82,13 +83,13 @@ def test_a_label_that_all_give_and_that_had_a_no_leaves_nobody_right() -> None:
 
 def test_raters_err_as_often_as_is_allowed_for() -> None:
     said = np.zeros((6, 4000), dtype=np.int64)
-    rater = imagined_raters(Table(said, 5), Setting(0.1, 0.05, "one-shot", f_no=0.2, f_yes=0.05))[0]
+    rater = imagined_rater_number(0, Table(said, 5), Setting(0.1, 0.05, "one-shot", f_no=0.2, f_yes=0.05))
     n_no = sum(rater(Question(i, i, 0, 1.0, 0)) is Answer.NO for i in range(4000))
     assert abs(n_no / 4000 - 0.2) < 4 * (0.2 * 0.8 / 4000) ** 0.5
 
 
 def test_texts_are_accepted_by_the_gap_between_models() -> None:
     said = np.arange(4 * 4000).reshape(4, 4000)
-    assert len(imagined_raters(Table(said, 5), Setting(0.1, 0.05, "panel"))) == len(TEXT_GAPS)
+    assert n_imagined(Setting(0.1, 0.05, "panel")) == len(TEXT_GAPS)
     share = imagined_verdicts(said, 0.05, seed=0).mean(axis=1)
     np.testing.assert_allclose(share[:-1] - share[1:], 0.05, atol=0.04)

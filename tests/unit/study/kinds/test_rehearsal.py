@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from tests.unit.study.kinds.votes import votes
@@ -31,6 +33,16 @@ def test_there_is_a_rehearsal_for_each_truth_and_the_seed_of_the_study_does_not_
     assert all(course.answers_until(0.05) < course.n_answers + 1 and not course.is_cut for course in first.courses)
     again = rehearse(table, Setting(0.05, 0.05, "one-shot", seed=77))
     assert again == first
+
+
+def test_on_an_executor_they_are_the_same() -> None:
+    seen: list[tuple[int, int]] = []
+    with ThreadPoolExecutor(2) as executor:
+        there = rehearse(
+            Table(votes(), 5), ONE_SHOT, executor=executor, progress=lambda done, whole: seen.append((done, whole))
+        )
+    assert there == rehearse(Table(votes(), 5), ONE_SHOT)
+    assert seen[-1] == (len(IMAGINED), len(IMAGINED))
 
 
 def test_without_time_there_is_one_and_it_is_cut() -> None:

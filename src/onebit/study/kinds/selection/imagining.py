@@ -79,16 +79,21 @@ class Imagined:
         return cls(jury, min(multiple * apart, MOST_LEAD))
 
 
-def imagined_raters(table: Table, setting: Setting, answered: Answered | None = None) -> list[Rater]:
-    """Raters who answer by what is imagined, and err as often as the setting allows for; for panels, by verdicts.
+def n_imagined(setting: Setting) -> int:
+    """How many raters are imagined; the first are the most likely."""
+    return len(TEXT_GAPS if setting.protocol == "panel" else IMAGINED)
 
-    There is one for each of IMAGINED, or of TEXT_GAPS; the first are the most likely.
+
+def imagined_rater_number(number: int, table: Table, setting: Setting, answered: Answered | None = None) -> Rater:
+    """One of them, who answers by what is imagined and errs as often as the setting allows for; in panels, by verdicts.
+
+    They go by IMAGINED or by TEXT_GAPS.
     """
     if setting.protocol == "panel":
-        verdicts = [imagined_verdicts(table.predictions, gap, setting.seed) for gap in TEXT_GAPS]
-        return [VerdictRater(table.predictions, each) for each in verdicts]
-    apart = trusted_apart(table.predictions)
-    return [imagined_rater(table, setting, Imagined.of(*how, apart), answered) for how in IMAGINED]
+        verdicts = imagined_verdicts(table.predictions, TEXT_GAPS[number], setting.seed)
+        return VerdictRater(table.predictions, verdicts)
+    how = Imagined.of(*IMAGINED[number], trusted_apart(table.predictions))
+    return imagined_rater(table, setting, how, answered)
 
 
 def imagined_rater(table: Table, setting: Setting, how: Imagined, answered: Answered | None = None) -> Rater:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from onebit.learners.certified.statement import CertifiedResult
 from onebit.learners.contract import BoundedResult, Learner
 from onebit.log.events import Created, Event
-from onebit.raters import ErringRater, Rater, SimulatedRater, VerdictRater
+from onebit.raters import ErringRater, Rater, SimulatedRater
 from onebit.records import Answer, Question, RunStatus
 from onebit.report import words
 from onebit.report.judge_card import JudgeCard
@@ -25,8 +25,9 @@ from onebit.report.record import Price, Report, as_json
 from onebit.store.store import Entry, Store
 from onebit.study.about import About
 from onebit.study.constants import ANSWERED_BEFORE, REHEARSED_ITEMS, REHEARSED_MODELS
-from onebit.study.items import Items, read_judge, read_predictions, read_truth, read_verdicts
-from onebit.study.kinds.kind import Board, Finding, Kind, Standing
+from onebit.study.items import Items, read_judge
+from onebit.study.kinds.kind import Board, Finding, Standing
+from onebit.study.kinds.of_models import OfModels, Told, read_told
 from onebit.study.kinds.replayed import end_differences, prove_selection
 from onebit.study.kinds.selection.forecast import forecast
 from onebit.study.kinds.selection.imagining import Table, answered_by
@@ -50,11 +51,10 @@ from onebit.study.view import Seen, Verdicts, View
 from onebit.verify.audit import Verdict
 
 
-class Selection(Kind):
-    """A selection that is open: ``predictions`` (N, n), what a ``judge`` says of them, and what simulated raters know.
+class Selection(OfModels):
+    """A selection that is open, and what a ``judge`` says of its models' outputs.
 
-    That is the ``truth`` (n,), or ``verdicts`` (N, n) as in a ModelTable. ``recalled`` has what was answered about a
-    row and a label in a study that this one goes on from.
+    ``recalled`` has what was answered about a row and a label in a study that this one goes on from.
     """
 
     name = "selection"
@@ -64,16 +64,14 @@ class Selection(Kind):
         study: str,
         created: Created,
         about: About,
-        predictions: NDArray[np.integer],
-        truth: NDArray[np.int64] | None = None,
-        verdicts: NDArray[np.int8] | None = None,
+        told: Told,
         judge: NDArray[np.float32] | None = None,
         recalled: Mapping[tuple[int, int], Answer] | None = None,
     ) -> None:
-        super().__init__(study, created, about, truth)
-        self._verdicts, self._recalled = verdicts, recalled or {}
-        self.setting, self.predictions = created.selection, predictions
-        self._selection = build_selection(self.setting, created.learner, predictions, created.table.n_labels, judge)
+        super().__init__(study, created, about, told)
+        self.setting, self._recalled = created.selection, recalled or {}
+        n_labels = created.table.n_labels
+        self._selection = build_selection(self.setting, created.learner, self.predictions, n_labels, judge)
         self.learner, self.needs_verdicts = self._selection.learner, judge is not None
         self.can_foresee = created.learner == "certified"
         #: What forecasts rest on, as soon as somebody made it.
@@ -87,13 +85,6 @@ class Selection(Kind):
 
     def plausible_labels(self, row: int) -> list[int]:
         return self._selection.plausible_labels(row)
-
-    def outputs(self, row: int) -> dict[int, tuple[str, ...]]:
-        said = self.predictions[:, row]
-        return {
-            int(label): tuple(self.about.models[h] for h in np.flatnonzero(said == label))
-            for label in np.unique(said[said >= 0])
-        }
 
     def status(self, standing: Standing, result: BoundedResult) -> SelectionStatus:
         created, setting = self.created, self.setting
@@ -235,9 +226,7 @@ class Selection(Kind):
 
     def simulated_rater(self) -> Rater:
         f_no, f_yes = self.setting.f_no, self.setting.f_yes
-        if self._verdicts is not None:
-            return VerdictRater(self.predictions, self._verdicts)
-        if self.truth is None or f_no + f_yes == 0:
+        if self._verdicts is not None or self.truth is None or f_no + f_yes == 0:
             return super().simulated_rater()
         return ErringRater(self.truth, f_no=f_no, f_yes=f_yes, seed=self.setting.seed, anew=True)
 
@@ -368,8 +357,7 @@ def _to_come(is_over: bool, forecast: tuple[int, int, int] | None) -> tuple[str,
 
 def open_it(store: Store, entry: Entry, log: Sequence[Event], created: Created, about: About) -> Selection:
     """A selection of a store, with a fresh learner."""
-    predictions = read_predictions(store, entry.id, created.table, about)
-    truth, verdicts = read_truth(store, entry.id), read_verdicts(store, entry.id, created.table)
+    told = read_told(store, entry, created, about)
     judge = read_judge(store, entry.id, created.table)
     recalled = recalled_cells(store, entry, created, about)
-    return Selection(entry.name, created, about, predictions, truth, verdicts, judge, recalled)
+    return Selection(entry.name, created, about, told, judge, recalled)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from onebit.errors import InvalidInputError, OptionError
 from onebit.log.events import Created
@@ -24,10 +24,12 @@ from onebit.tables.opening import Long, is_npz, open_source, paths_of
 from onebit.tables.reading import SCORES_USED
 from onebit.tables.source import Source
 
+#: A spec of models and their table: of a selection, of one that goes on from another, of a batch of a watch.
+Of = TypeVar("Of", bound=SelectionSpec)
 SCORES_NOT_USED = "the scores are not used as a judge: nothing is guessed with this protocol or learner"
 
 
-def read(spec: SelectionSpec, table: Any, progress: Progress | None = None) -> tuple[ModelTable, SelectionSpec]:
+def read(spec: Of, table: Any, progress: Progress | None = None) -> tuple[ModelTable, Of]:
     """The table of the models; and the spec, with right labels by row where it named a column of gold.
 
     ``table`` is the path of a file, several paths of logs, or a data frame.

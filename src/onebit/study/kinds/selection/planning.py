@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
 
 from onebit.records import AskingProtocol, SelectionSpec
@@ -24,18 +25,22 @@ class Planned:
 
 
 def plan(
-    table: ModelTable, spec: SelectionSpec, all_eps: Sequence[float], progress: Progress | None = None
+    table: ModelTable,
+    spec: SelectionSpec,
+    all_eps: Sequence[float],
+    progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> tuple[Planned, ...]:
     """A forecast for each protocol that the table can be asked by, and each eps, the largest first.
 
-    Where the spec names a protocol it is that alone.
+    Where the spec names a protocol it is that alone. Rehearsals are tasks of an ``executor``, if there is one.
     """
     spec.check_has_models(len(table.models))
     falling = sorted(set(all_eps), reverse=True)
     planned = []
     for protocol in protocols(spec, table.is_open):
         own = replace(spec, protocol=protocol, eps=falling[-1], seed=PLAN_SEED)
-        rehearsal = rehearse(rehearsed(table), own.setting(), progress=progress)
+        rehearsal = rehearse(rehearsed(table), own.setting(), progress=progress, executor=executor)
         for eps in falling:
             needed = forecast(rehearsal, eps).by_raters(spec.overlap, spec.check_share)
             planned.append(Planned(protocol, eps, needed))

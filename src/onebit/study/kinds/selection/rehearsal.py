@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
+from concurrent.futures import Executor
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +15,7 @@ from numpy.typing import NDArray
 from onebit.raters import Rater
 from onebit.records import Setting
 from onebit.study.constants import AT_A_TIME, MOST_REHEARSED, PLAN_SEED
-from onebit.study.kinds.selection.imagining import Answered, Table, imagined_raters
+from onebit.study.kinds.selection.imagining import Answered, Table, imagined_rater_number, n_imagined
 from onebit.study.kinds.selection.selectors import build_selection
 
 Progress = Callable[[int, int], None]
@@ -59,6 +61,7 @@ def rehearse(
     seconds: float | None = None,
     is_stopped: Callable[[], bool] | None = None,
     progress: Progress | None = None,
+    executor: Executor | None = None,
 ) -> Rehearsal:
     """Run the selection to its end once for each imagined truth.
 
@@ -66,24 +69,39 @@ def rehearse(
     table. A run to a small eps passes the larger ones, so one rehearsal serves them all. Truths keep to what was
     ``answered``. In all they may take so many ``seconds``, and end when it ``is_stopped``: then there are fewer of
     them, and the only one may be cut. The same table and setting give the same rehearsals, whatever the seed of the
-    study is.
+    study is. On an ``executor`` each is a task, and goes to its end: there is no limit of time.
     """
     setting = replace(setting, seed=PLAN_SEED)
-    raters = imagined_raters(table, setting, answered)
+    most = _most(table.predictions, setting)
+    if executor is not None:
+        # Imported here: whoever waits for a first question need not wait for what reads shards.
+        from onebit.passes.engine import run_pass
+
+        task = partial(_course, table=table, setting=setting, answered=answered)
+        numbers = range(n_imagined(setting))
+        return Rehearsal(tuple(run_pass(task, numbers, executor, progress=progress, called="rehearsal")), most)
     end = math.inf if seconds is None else time.monotonic() + seconds
 
     def is_over() -> bool:
         return time.monotonic() > end or (is_stopped is not None and is_stopped())
 
     courses: list[Course] = []
-    for rater in raters:
-        course = rehearse_once(table, replace(setting, seed=PLAN_SEED + len(courses)), rater, is_over)
+    for number in range(n_imagined(setting)):
+        course = _course(number, table, setting, answered, is_over)
         if course.is_cut and courses and is_over():
             break
         courses.append(course)
         if progress is not None:
-            progress(len(courses), len(raters))
-    return Rehearsal(tuple(courses), _most(table.predictions, setting))
+            progress(len(courses), n_imagined(setting))
+    return Rehearsal(tuple(courses), most)
+
+
+def _course(
+    number: int, table: Table, setting: Setting, answered: Answered | None, is_over: Callable[[], bool] = lambda: False
+) -> Course:
+    """The rehearsal with this number."""
+    rater = imagined_rater_number(number, table, setting, answered)
+    return rehearse_once(table, replace(setting, seed=PLAN_SEED + number), rater, is_over)
 
 
 def _most(predictions: NDArray[np.integer], setting: Setting) -> int | None:

@@ -15,7 +15,7 @@ from onebit.estimate.delta import failure_of_sequel
 from onebit.log.chain import digests
 from onebit.log.events import Checked, Created, Event
 from onebit.log.fold import Course, fold
-from onebit.records import Answer, SelectionSpec, Setting
+from onebit.records import Answer, SequelSpec, Setting
 from onebit.store.store import Entry, Store
 from onebit.study.about import About, Sequel, about_from_json
 from onebit.study.constants import ANSWERED_BEFORE
@@ -73,7 +73,7 @@ def earlier(store: Store, digest: str) -> Earlier | None:
 
 
 def begin_sequel(
-    store: Store, name: str, new_name: str, spec: SelectionSpec, table: ModelTable, simulated: bool = False
+    store: Store, name: str, new_name: str, spec: SequelSpec, table: ModelTable, simulated: bool = False
 ) -> Entry:
     """Make a study that goes on from another with another table; ``spec`` says how it was read, and what raters see.
 
@@ -86,15 +86,7 @@ def begin_sequel(
     setting = _check(before, name, simulated)
     sequel = _next(store, before, head, setting.delta)
     _check_same_outputs(before.outputs(), table)
-    spec = replace(
-        spec,
-        eps=setting.eps,
-        protocol=setting.protocol,
-        delta=failure_of_sequel(sequel.number, sequel.delta),
-    )
-    if spec.overlap > 1:
-        raise InvalidInputError("a study with one rater per question goes on with one; leave overlap out")
-    new = prepare(spec, table, simulated=simulated)
+    new = prepare(spec.after(setting, failure_of_sequel(sequel.number, sequel.delta)), table, simulated=simulated)
     if new.created.table.digest == before.created.table.digest:
         raise InvalidInputError(f"the table is that of {name!r}; add a model or items, or leave some out")
     return replace(new, about=replace(new.about, sequel=sequel)).write(store, new_name)

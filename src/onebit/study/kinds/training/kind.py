@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.classifier import YesNoClassifier
+from onebit.estimate.learning_curve import CurvePoint, ForecastPoint
 from onebit.learners.contract import Learner
 from onebit.learners.training.audit import audited_interval, items_aside
 from onebit.learners.training.learner import TrainingLearner
@@ -42,12 +43,17 @@ class TrainingStatus(StudyStatus):
     the last audit. ``recent_accuracy`` estimates it without a promise, and ``progress`` has that estimate for numbers
     of answers so far. ``n_verified`` labels were confirmed; ``yes_rate`` is the share of yes among the last answers. Of
     ``n_asked_to_end`` items that were asked about until the last label, ``n_without_label`` have none of the labels.
+    The rows ``without_label`` are these, and those of which a rater said so; the rows ``left`` seem to have none, and
+    are no longer asked about; ``n_items_asked`` were asked about. ``curve`` has intervals for the accuracy on the way,
+    ``forecast`` what it may become, without a promise.
     """
 
     protocol: str
     budget: int
     target: float | None
     delta: float
+    f_no: float
+    f_yes: float
     accuracy: tuple[float, float] | None
     recent_accuracy: float | None
     yes_rate: float | None
@@ -55,7 +61,12 @@ class TrainingStatus(StudyStatus):
     n_labels: int
     n_asked_to_end: int
     n_without_label: int
+    without_label: tuple[int, ...]
+    left: tuple[int, ...]
+    n_items_asked: int
     progress: tuple[tuple[int, float], ...]
+    curve: tuple[CurvePoint, ...] = ()
+    forecast: tuple[ForecastPoint, ...] = ()
 
     def lines(self) -> list[str]:
         shown = "none yet" if self.accuracy is None else "{:.3f} to {:.3f}".format(*self.accuracy)
@@ -65,9 +76,14 @@ class TrainingStatus(StudyStatus):
             lines.append(
                 f"estimate        about {self.recent_accuracy:.2f}, from the last answers and without a promise"
             )
+        for point in self.forecast:
+            shown = f"{point.middle:.2f} after {point.n_answers:,} answers ({point.low:.2f} to {point.high:.2f})"
+            lines.append(f"forecast        about {shown}, without a promise")
         lines.append(f"confirmed       {self.n_verified:,} labels of {self.n_items:,} items")
         if self.yes_rate is not None:
             lines.append(f"yes             {self.yes_rate:.0%} of the last answers")
+        if self.without_label or self.left:
+            lines.append(f"no label        {len(self.without_label):,} items, and {len(self.left):,} that seem so")
         # Zero-argument super() does not know the class that slots made.
         return [*lines, *StudyStatus.lines(self), f"at most         {self.budget:,} answers"]
 
@@ -99,7 +115,7 @@ class Training(Kind):
     ) -> None:
         super().__init__(study, created, about, truth)
         self.setting, self._features, self._transformer = created.training, features, transformer
-        self._names = names
+        self._names, self.takes_none = names, about.none_of_these
         self.learner, self.model = build_training(self.setting, features, names, created.table.n_labels, snapshot)
         self._n_kept = 0 if snapshot is None else snapshot.n_answers
 
@@ -108,7 +124,7 @@ class Training(Kind):
 
     def status(self, standing: Standing, result: TrainingResult) -> TrainingStatus:
         created, setting = self.created, self.setting
-        missing = missing_label(result.n_without_label, result.n_asked_to_end)
+        missing = missing_label(len(result.without_label), len(result.left), result.n_items_asked)
         return TrainingStatus(
             name=standing.name,
             status=result.status,
@@ -117,6 +133,8 @@ class Training(Kind):
             budget=setting.budget,
             target=setting.target,
             delta=setting.delta,
+            f_no=setting.f_no,
+            f_yes=setting.f_yes,
             accuracy=None if result.accuracy is None else (result.accuracy.low, result.accuracy.high),
             recent_accuracy=result.recent_accuracy,
             yes_rate=result.recent_yes_rate,
@@ -128,11 +146,15 @@ class Training(Kind):
             n_cant_tell=result.n_cant_tell,
             n_asked_to_end=result.n_asked_to_end,
             n_without_label=result.n_without_label,
+            without_label=result.without_label,
+            left=result.left,
+            n_items_asked=result.n_items_asked,
             progress=result.progress,
+            curve=result.curve,
+            forecast=result.forecast,
             raters=standing.raters,
-            # Answers are taken to be right, so any error that is sure is worth a word.
             warnings=(
-                *warnings(standing.raters, 0.0, 0.0, created.overlap),
+                *warnings(standing.raters, setting.f_no, setting.f_yes, created.overlap),
                 *([] if missing is None else [missing]),
             ),
             n_events=standing.head.n_events,
@@ -157,6 +179,7 @@ class Training(Kind):
         accuracy = _interval(course, self.setting, last)
         problems = [
             *_audit_faults(course, last),
+            *_none_faults(course, self.about.none_of_these),
             *self._guess_faults(last),
             *end_differences(course.finished, result, self.summary(result)),
         ]
@@ -183,7 +206,7 @@ class Training(Kind):
             badge="trained" if is_over else "running",
             title=words.title(status),
             headline=words.headline(status),
-            sentences=(words.aim(status),),
+            sentences=(words.aim(status), *words.to_come(status)),
             figures={
                 "training": status,
                 "n_answers": seen.n_answers,
@@ -223,6 +246,8 @@ class Training(Kind):
             target=setting.target,
             audit=setting.audit,
             delta=setting.delta,
+            f_no=setting.f_no,
+            f_yes=setting.f_yes,
             seed=setting.seed,
         )
 
@@ -263,12 +288,14 @@ def build_training(
         target=setting.target,
         audit=setting.audit,
         delta=setting.delta,
+        f_no=setting.f_no,
+        f_yes=setting.f_yes,
         near_are_alike=True,
         names=names,
         seed=setting.seed,
     )
     if snapshot is not None:
-        learner.restore(snapshot.learned_through)
+        learner.restore(snapshot.learned_through, snapshot.unlisted)
     return learner, model
 
 
@@ -288,8 +315,16 @@ def _interval(course: Course, setting: TrainingSetting, last: Sequence[EpochPlan
     n_yes, n_cant_tell = (sum(answer is each for answer in said) for each in (Answer.YES, Answer.CANT_TELL))
     n_items = course.created.table.n_items
     n_fixed = None if setting.target is not None else items_aside(setting.audit, n_items, setting.budget, None)
-    found = audited_interval((n_yes, n_cant_tell, len(said)), n_fixed, setting.delta)
+    counts = n_yes, n_cant_tell, len(said)
+    found = audited_interval(counts, n_fixed, setting.delta, (setting.f_no, setting.f_yes))
     return found.low, found.high
+
+
+def _none_faults(course: Course, allowed: bool) -> Iterator[str]:
+    """Raters say that no label is right only where they may."""
+    said = [number for number, event in course.answered.items() if event.answer is Answer.NONE]
+    if said and not allowed:
+        yield f'question {said[0]} has the answer "{Answer.NONE.value}", which this study does not allow'
 
 
 def _audit_faults(course: Course, last: Sequence[EpochPlan]) -> Iterator[str]:

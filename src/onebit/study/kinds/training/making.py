@@ -46,7 +46,8 @@ def prepare(spec: StudySpec, data: object, simulated: bool) -> NewStudy:
     if data.n_items < 2:
         raise InvalidInputError(f"there is {data.n_items} example; one is asked about and one more is needed")
     setting, labels = spec.setting(data.n_items), spec.labels or ()
-    about = about_of(spec, data, labels, models=(), columns=data.columns, is_text=data.is_text)
+    more = {"columns": data.columns, "is_text": data.is_text, "none_of_these": spec.none_of_these}
+    about = about_of(spec, data, labels, models=(), **more)
     transformer = _transformer(data, setting.seed)
     features = transformer(data.x)
     names = transformer.of_names([f"{label.name} {label.description}" for label in about.labels])

@@ -10,6 +10,7 @@ from onebit import __version__
 from onebit.errors import InvalidInputError
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model
+from onebit.learners.training.unlisted import Unlisted
 from onebit.log.events import Event, Finished, Planned
 from onebit.model_file import from_bytes, to_bytes
 from onebit.store.blocks import SNAPSHOT
@@ -19,11 +20,12 @@ from onebit.study.constants import SNAPSHOT_ANSWERS, SNAPSHOT_SHARE
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """The model as it was when an epoch had closed, after so many answers."""
+    """The model, and what was known of items without a label, when an epoch had closed, after so many answers."""
 
     learned_through: int
     n_answers: int
     model: Model
+    unlisted: Unlisted
 
 
 def read_snapshot(store: Store, study_id: int, log: Sequence[Event]) -> Snapshot | None:
@@ -41,7 +43,9 @@ def read_snapshot(store: Store, study_id: int, log: Sequence[Event]) -> Snapshot
     through = kept["learned_through"]
     # A later epoch has begun, so the answers that it was made from can no longer be taken back.
     usable = kept["version"] == __version__ and (through + 1 < n_plans or (is_over and through < n_plans))
-    return Snapshot(through, kept["n_answers"], kept["model"]) if usable else None
+    if not usable or "unlisted" not in kept:
+        return None
+    return Snapshot(through, kept["n_answers"], kept["model"], Unlisted.restored(kept["unlisted"]))
 
 
 def due(learner: TrainingLearner, model: Model, n_kept: int) -> bytes | None:
@@ -55,5 +59,6 @@ def due(learner: TrainingLearner, model: Model, n_kept: int) -> bytes | None:
             "learned_through": learner.learned_through,
             "n_answers": learner.n_learned,
             "model": model,
+            "unlisted": learner.unlisted.state(),
         }
     )

@@ -77,10 +77,20 @@ def promised(status: TrainingStatus) -> tuple[str, ...]:
         f"An accuracy interval comes from answers that are kept for it and teach nothing. With probability at least "
         f"{sure} it holds for the classifier as it is, although the study is watched, if the items are a random sample "
         "of those that are meant.",
-        "Raters are taken not to err, and no item to have two right labels. “Can't tell” counts against both ends of "
-        "the interval, so it holds whatever the right answer would have been.",
+        f"{_errors(status)}, and no item to have two right labels. “Can't tell” counts against both ends of "
+        "the interval, so it holds whatever the right answer would have been. On an item that has none of the labels "
+        "every prediction is wrong, and counts so.",
         "Nothing is promised about how much better another classifier could be, nor about estimates from the last "
         "answers.",
+    )
+
+
+def _errors(status: TrainingStatus) -> str:
+    if status.f_no + status.f_yes == 0:
+        return "Raters are taken not to err"
+    return (
+        f"Raters are taken to say no to a right label at most in {status.f_no:.3g} of cases, and yes to a wrong one at "
+        f"most in {status.f_yes:.3g}, whatever the item"
     )
 
 
@@ -95,6 +105,17 @@ def aim(status: TrainingStatus) -> str:
         return f"{told} It goes on until that is shown, or {budget} are used."
     reached = status.status is RunStatus.COMPLETE
     return f"{told} It ended {'when that was shown' if reached else f'because all of its {budget} were used'}."
+
+
+def to_come(status: TrainingStatus) -> tuple[str, ...]:
+    """The forecast, for as many answers as it will have, or twice as many if it is over."""
+    if not status.forecast:
+        return ()
+    point = min(status.forecast, key=lambda each: abs(each.n_answers - status.budget))
+    return (
+        f"With {point.n_answers:,} answers it would be right on about {point.middle:.0%} of items, probably "
+        f"{point.low:.0%} to {point.high:.0%}: a forecast from how it went so far, without a promise.",
+    )
 
 
 def accuracy_chart(status: TrainingStatus) -> Markup:

@@ -8,6 +8,7 @@ of logs, and ``verify_watch`` goes through all of it.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from onebit.errors import InvalidInputError
@@ -92,6 +93,11 @@ class Watch:
                 "choice stays within eps"
             )
         return self._kind.about.models[result.names[0]], setting.eps
+
+    @property
+    def study_id(self) -> int:
+        """The number of the study that is watched."""
+        return self._study.id
 
     def batches(self) -> list[Batch]:
         """The batches so far, in their order."""
@@ -186,6 +192,18 @@ def _later_faults(last: _WholeBatch, now: _WholeBatch) -> Iterator[str]:
     if shown.alarms:
         yield f"{now.what} goes on after an alarm"
     yield from differences(now.what, [list(row) for row in setting.carried], [list(row) for row in shown.carried])
+
+
+def watched_name(store: Store, name: str) -> str:
+    """The study that a study watches, if it is a batch of a watch; otherwise its own name."""
+    created = store.first_event(store.entry(name).id)
+    if not isinstance(created, Created) or not isinstance(created.setting, WatchSetting):
+        return name
+    for entry in store.entries():
+        with suppress(LogError):
+            if digests([store.first_event(entry.id)])[0] == created.setting.of:
+                return entry.name
+    raise InvalidInputError(f"the study that {name!r} watches is not in this store; it was deleted, or is elsewhere")
 
 
 def verify_watch(storage: str, name: str) -> list[str]:

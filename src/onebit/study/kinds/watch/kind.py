@@ -8,18 +8,17 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from onebit.learners.certified.watch import BatchLearner, WatchResult
 from onebit.learners.contract import Learner
 from onebit.log.events import Created, Event
-from onebit.raters import Rater, SimulatedRater, VerdictRater
+from onebit.raters import Rater, SimulatedRater
 from onebit.records import RunStatus
 from onebit.store.store import Entry, Store
 from onebit.study.about import About
 from onebit.study.constants import REHEARSED_ITEMS
-from onebit.study.items import read_predictions, read_truth, read_verdicts
-from onebit.study.kinds.kind import Board, Finding, Kind, Standing, StudyStatus
+from onebit.study.kinds.kind import Board, Finding, Standing, StudyStatus
+from onebit.study.kinds.of_models import OfModels, Told, read_told
 from onebit.study.kinds.replayed import differences, end_differences, replayed
 from onebit.study.kinds.watch import words
 from onebit.study.quality import warnings
@@ -56,34 +55,19 @@ class WatchStatus(StudyStatus):
         return f" of this batch; {self.n_unanswered:,} to come"
 
 
-class WatchKind(Kind):
-    """A batch that is open: ``predictions`` (N, n) with the choice in row 0, and what simulated raters know."""
+class WatchKind(OfModels):
+    """A batch that is open; the choice is the first of its models."""
 
     name = "watch"
     learner: BatchLearner
 
-    def __init__(
-        self,
-        study: str,
-        created: Created,
-        about: About,
-        predictions: NDArray[np.integer],
-        truth: NDArray[np.int64] | None = None,
-        verdicts: NDArray[np.int8] | None = None,
-    ) -> None:
-        super().__init__(study, created, about, truth)
-        self.setting, self.predictions, self._verdicts = created.watch, predictions, verdicts
-        self.learner = BatchLearner(predictions, created.table.n_labels, self.setting)
+    def __init__(self, study: str, created: Created, about: About, told: Told) -> None:
+        super().__init__(study, created, about, told)
+        self.setting = created.watch
+        self.learner = BatchLearner(self.predictions, created.table.n_labels, self.setting)
 
     def plausible_labels(self, row: int) -> list[int]:
         return sorted(self.outputs(row))
-
-    def outputs(self, row: int) -> dict[int, tuple[str, ...]]:
-        said = self.predictions[:, row]
-        return {
-            int(label): tuple(self.about.models[h] for h in np.flatnonzero(said == label))
-            for label in np.unique(said[said >= 0])
-        }
 
     def status(self, standing: Standing, result: WatchResult) -> WatchStatus:
         models, setting = self.about.models, self.setting
@@ -140,11 +124,6 @@ class WatchKind(Kind):
             n_answers=result.n_answers,
         )
 
-    def simulated_rater(self) -> Rater:
-        if self._verdicts is not None:
-            return VerdictRater(self.predictions, self._verdicts)
-        return super().simulated_rater()
-
     def board(self, status: WatchStatus, result: WatchResult, seen: Seen) -> Board:
         return Board(
             badge="alarm" if status.alarms else "running" if status.status is RunStatus.RUNNING else "watched",
@@ -177,6 +156,4 @@ def _on_the_way(result: WatchResult) -> list[float]:
 
 def open_it(store: Store, entry: Entry, log: Sequence[Event], created: Created, about: About) -> WatchKind:
     """A batch of a store, with a fresh learner."""
-    predictions = read_predictions(store, entry.id, created.table, about)
-    truth, verdicts = read_truth(store, entry.id), read_verdicts(store, entry.id, created.table)
-    return WatchKind(entry.name, created, about, predictions, truth, verdicts)
+    return WatchKind(entry.name, created, about, read_told(store, entry, created, about))

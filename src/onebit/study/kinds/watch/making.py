@@ -18,8 +18,7 @@ from onebit.tables import ModelTable
 
 def read(spec: WatchSpec, table: Any, progress: Progress | None = None) -> tuple[ModelTable, WatchSpec]:
     """The table of the models; and the spec, with right labels by row where it named a column of gold."""
-    found, same = selection.read(spec, table, progress)
-    return found, replace(spec, gold=same.gold)
+    return selection.read(spec, table, progress)
 
 
 def prepare(spec: StudySpec, table: object, simulated: bool) -> NewStudy:

@@ -1,0 +1,133 @@
+"""How good a classifier was as it learned, with intervals; and about how good it will be.
+
+Not in the paper. Now and then the classifier, as it is then, is tried on a fresh item: X_i is 1 / q where its guess was
+asked about, which had probability q, and accepted, and else 0. Given all before, X_i has the accuracy at that moment as
+its mean, and is at most 1 over the least q. The items are counted in blocks, each twice as long as the one before; of
+block j the mean accuracy is between the ends of ``running_mean`` with probability at least 1 - delta / (j (j + 1)),
+wherever it ends, so all blocks together with 1 - delta.
+
+The forecast is no more than that: it takes the error after n answers to be
+
+    floor + (1 - 1 / K - floor) (1 + n / n0)^(-b),
+
+flat at first, then falling by a power, and gives each triple of a grid of floor, n0 and b the weight of its likelihood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import softmax
+
+from onebit.estimate.running_rate import running_mean
+
+Floats = NDArray[np.floating]
+
+#: Items of the first block. Origin: the fewest from which an interval says anything.
+FIRST_BLOCK = 25
+#: What the forecast allows for. Origin: round numbers, wide enough for any curve; chosen before anything was measured.
+FLOORS, POWERS, N_STARTS = np.array([0.0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3]), np.linspace(0.0, 3.0, 25), 25
+#: Epochs are joined to so many points at most before the grid is held against them. Origin: a round number, for time.
+MOST_POINTS = 50
+#: Part of the forecasts that is outside of its range, on each side.
+OUTSIDE = 0.1
+
+
+@dataclass(frozen=True)
+class Tried:
+    """``n_items`` fresh items tried in an epoch that ended after ``n_answers`` answers.
+
+    ``total`` is the sum of the X_i, ``squares`` that of their squares, and ``with_doubts`` the sum where can't tell
+    counts as accepted.
+    """
+
+    n_answers: int
+    n_items: int
+    total: float
+    squares: float
+    with_doubts: float
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """The mean accuracy while ``n_items`` fresh items were tried, from ``first`` to ``last`` answers."""
+
+    first: int
+    last: int
+    n_items: int
+    estimate: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class ForecastPoint:
+    """After ``n_answers`` answers the accuracy will be about ``middle``, probably between ``low`` and ``high``."""
+
+    n_answers: int
+    low: float
+    middle: float
+    high: float
+
+
+def learning_curve(
+    tried: Sequence[Tried], largest: float, delta: float, error_rates: tuple[float, float] = (0.0, 0.0)
+) -> tuple[CurvePoint, ...]:
+    """The blocks, the last of which may be under way; X_i are at most ``largest``, raters err at most at the rates."""
+    points: list[CurvePoint] = []
+    block: list[Tried] = []
+    f_no, f_yes = error_rates
+    first = 0
+    for number, each in enumerate(tried):
+        block.append(each)
+        n_items = sum(one.n_items for one in block)
+        if n_items < FIRST_BLOCK * 2 ** len(points) and number + 1 < len(tried):
+            continue
+        j = len(points) + 1
+        total, doubtful = (sum(getattr(one, name) for one in block) for name in ("total", "with_doubts"))
+        # Each end at delta / 2, from the sum that is worst for it.
+        low, _ = running_mean(total, n_items, largest, delta / (j * (j + 1)))
+        _, high = running_mean(doubtful, n_items, largest, delta / (j * (j + 1)))
+        low, high = max(0.0, (low - f_yes) / (1 - f_yes)), min(1.0, high / (1 - f_no))
+        points.append(CurvePoint(first, each.n_answers, n_items, min(1.0, total / n_items), low, high))
+        first, block = each.n_answers, []
+    return tuple(points)
+
+
+def forecast(tried: Sequence[Tried], n_labels: int, at: Sequence[int]) -> tuple[ForecastPoint, ...]:
+    """About how good the classifier will be after so many answers; none before there is a first block to go by."""
+    columns = np.array([(each.n_items, each.total, each.n_items * each.n_answers) for each in tried]).reshape(-1, 3)
+    starts = np.unique(np.linspace(0, len(tried), MOST_POINTS, endpoint=False).astype(np.int64))
+    if columns[:, 0].sum() < FIRST_BLOCK or columns[:, 1].sum() == 0:
+        return ()
+    n_items, total, weighted = np.add.reduceat(columns, starts, axis=0).T
+    n_answers = weighted / n_items
+    curves = _curves(np.concatenate([n_answers, at]), n_labels)
+    seen, ahead = curves[:, : n_answers.size], curves[:, n_answers.size :]
+    # An X_i that counts 1 / q has the variance of about 1 / q items fewer.
+    spread = sum(each.squares for each in tried) / total.sum()
+    fit = (np.log(seen) @ total + np.log1p(-seen) @ (n_items - total)) / spread
+    weight = softmax(fit)
+    return tuple(
+        ForecastPoint(n, *(_quantile(values, weight, part) for part in (OUTSIDE, 0.5, 1 - OUTSIDE)))
+        for n, values in zip(at, ahead.T, strict=True)
+    )
+
+
+def _curves(n: Floats, n_labels: int) -> Floats:
+    """The accuracies after ``n`` (m,) answers under every triple of the grid; shape (triples, m)."""
+    starts = np.geomspace(1.0, max(float(n.max()), 2.0), N_STARTS)
+    floor, start, power = (each.reshape(-1, 1) for each in np.meshgrid(FLOORS, starts, POWERS))
+    most = 1 - 1 / n_labels
+    error = np.minimum(floor, most) + np.maximum(most - floor, 0.0) * (1 + n / start) ** -power
+    found: Floats = np.clip(1 - error, 1e-6, 1 - 1e-6)
+    return found
+
+
+def _quantile(values: Floats, weight: Floats, part: float) -> float:
+    order = np.argsort(values)
+    at = int(np.searchsorted(weight[order].cumsum(), part * weight.sum()))
+    return float(values[order[min(at, values.size - 1)]])

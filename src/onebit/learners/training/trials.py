@@ -1,0 +1,60 @@
+"""How good the model was when it met fresh items, before it learned from them."""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from onebit.estimate.learning_curve import CurvePoint, ForecastPoint, Tried, forecast, learning_curve
+from onebit.learners.training.constants import RECENT
+from onebit.learners.training.epoch import TrainingEpoch
+from onebit.records import Answer, Question
+
+
+class Trials:
+    """What came of the guesses at fresh items, epoch by epoch.
+
+    The guess is asked about with probability ``least`` at least; where that is 0 there is no curve.
+    """
+
+    def __init__(self, least: float, delta: float, error_rates: tuple[float, float]) -> None:
+        self._least, self._delta, self._error_rates = least, delta, error_rates
+        self._recent: deque[float] = deque(maxlen=RECENT)
+        self._tried: list[Tried] = []
+        #: The recent accuracy after each epoch, with the number of answers.
+        self.progress: list[tuple[int, float]] = []
+
+    def take(
+        self, epoch: TrainingEpoch, questions: list[Question], answers: list[Answer | int | None], n_answered: int
+    ) -> None:
+        """Take in an epoch of training, after which there were so many answers."""
+        fresh = np.array(epoch.plan.fresh) & (epoch.n_asked() > 0)
+        hits = epoch.hits(questions, answers)[fresh]
+        self._recent.extend(hits.tolist())
+        if hits.size:
+            doubtful = epoch.hits(questions, answers, (Answer.YES, Answer.CANT_TELL))[fresh]
+            sums = (float(each.sum()) for each in (hits, hits**2, doubtful))
+            self._tried.append(Tried(n_answered, hits.size, *sums))
+        if self.accuracy is not None:
+            self.progress.append((n_answered, self.accuracy))
+
+    @property
+    def accuracy(self) -> float | None:
+        """An estimate of the accuracy, from the last fresh items; None before the first."""
+        return min(1.0, float(np.mean(self._recent))) if self._recent else None
+
+    @property
+    def settled_accuracy(self) -> float | None:
+        """The same, once there are enough of them."""
+        return float(np.mean(self._recent)) if len(self._recent) == RECENT else None
+
+    def curve(self) -> tuple[CurvePoint, ...]:
+        if not self._least:
+            return ()
+        return learning_curve(self._tried, 1 / self._least, self._delta, self._error_rates)
+
+    def forecast(self, n_labels: int, n_answers: int, end: int) -> tuple[ForecastPoint, ...]:
+        """What may come of twice and of four times as many answers, and at the ``end`` of training."""
+        at = sorted({2 * n_answers, 4 * n_answers} | ({end} if end > n_answers else set()))
+        return forecast(self._tried, n_labels, at)
