@@ -356,6 +356,22 @@ def test_estimates_and_moments_are_those_of_x(seed: int) -> None:
 
 
 @given(seeds)
+def test_moments_of_all_pairs_are_those_of_x(seed: int) -> None:
+    """Also where epochs come after the moments were looked at."""
+    epochs = random_epochs(np.random.default_rng(seed), 4)
+    wealth = filled(epochs[:1], 4)
+    wealth.pair_moments()
+    for epoch in epochs[1:]:
+        wealth.add(as_rounds(epoch, 4))
+    total, squares = wealth.pair_moments()
+    x = np.array([[plain_x(r, h) for h in range(4)] for epoch in epochs for r in epoch.rounds]).reshape(-1, 4)
+    D = x[:, :, None] - x[:, None, :]
+    # Rounding counts in the size of X, which may be far above that of D.
+    assert total == pytest.approx(D.sum(axis=0), abs=1e-9 * (1 + np.abs(x).sum()))
+    assert squares == pytest.approx((D**2).sum(axis=0), abs=1e-9 * (1 + (x**2).sum()))
+
+
+@given(seeds)
 def test_moments_of_a_pool(seed: int) -> None:
     pool = random_pool(np.random.default_rng(seed), 3)
     total, squares = pool.wealth().moments(2)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 
+import numpy as np
 import pytest
 
 from onebit.estimate import delta as shares
@@ -32,6 +34,26 @@ def test_one_phase_has_all_of_delta() -> None:
 
 def test_the_cover_and_the_learner_after_it_share_delta() -> None:
     assert sum(shares.cover_and_rest(DELTA)) == DELTA
+
+
+@pytest.mark.parametrize("agreement", [[5, 9, 9, 1], [3, 3], [8, 2, 6, 7, 1, 4]])
+def test_leaders_but_one_share_delta(agreement: list[int]) -> None:
+    """The best never errs as the leader; whichever it is, the others have at most delta, and all of it at the worst."""
+    failure = shares.failure_per_leader(np.array(agreement), DELTA)
+    others = [failure.sum() - each for each in failure]
+    assert max(others) == pytest.approx(DELTA)
+    assert np.argsort(-failure).tolist() == np.argsort(-np.array(agreement), kind="stable").tolist()
+    even = shares.even_failure_per_leader(len(agreement), DELTA)
+    assert even.sum() - even[0] == pytest.approx(DELTA)
+
+
+@pytest.mark.parametrize("rank", [[3, 1, 2, 5, 4], None], ids=["ranked", "even"])
+@pytest.mark.parametrize("top", [1, 2, 4])
+def test_the_top_and_the_others_share_delta(rank: list[int] | None, top: int) -> None:
+    """Whichever ``top`` of five are the best: each of them beside each of the others uses up the share of the other."""
+    failure = shares.failure_of_top(None if rank is None else np.array(rank), 5, top, DELTA)
+    used_up = [top * sum(failure[g] for g in range(5) if g not in best) for best in combinations(range(5), top)]
+    assert max(used_up) == pytest.approx(DELTA)
 
 
 def test_audits_share_delta() -> None:

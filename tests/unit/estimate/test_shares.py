@@ -127,6 +127,15 @@ def test_before_anything_is_known_everything_is_possible() -> None:
     assert np.isnan(found.estimate).all()
 
 
+def test_the_estimate_is_of_known_verdicts_where_most_are_known() -> None:
+    """By hand: of the two places the one with the most known less unknown, and there the share of yes among known."""
+    n_yes, n_unknown, n = np.array([[6, 8], [6, 30]]), np.array([[2, 30], [2, 4]]), np.array([[10, 40], [10, 40]])
+    found = share_intervals(Counts(n_yes, n_unknown, n), np.array([100, 100]), FAILURE)
+    assert found.estimate.tolist() == [6 / 8, 30 / 36]
+    assert (found.low < found.estimate).all()
+    assert (found.estimate < found.high).all()
+
+
 def test_a_bound_cuts_what_is_above_it() -> None:
     found = Intervals(*(np.array(each) for each in ([0.3, 0.0], [0.1, -0.1], [0.5, 0.1]))).at_most(0.2)
     assert found.estimate.tolist() == [0.2, 0.0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from onebit.errors import InvalidInputError
@@ -55,6 +56,17 @@ def test_the_variance_bound_by_hand() -> None:
     # In the limit only the covered labels count, up to the coarseness of a and b.
     limit = 2 * s * math.log(1 + K) / 0.5
     assert limit < variance_after(10**12, K, N, failure, s) < 1.01 * limit
+
+
+@pytest.mark.parametrize(("T", "K", "N", "s"), [(40, 20, 30, 1), (4000, 20, 30, 2), (500, 10, 100, 3)])
+def test_the_variance_bound_is_the_least_that_free_parameters_give(T: int, K: int, N: int, s: int) -> None:
+    """Within half a percent of the least on a grid of a, b and b' that is finer by far."""
+    R, each = K * 2 * K / T, math.log(3 / 0.05)
+    fine = np.geomspace(1, 4096, 1200)
+    a, b_prime = fine[:, None], fine[None, :]
+    hedge_total = 2 / (1 - F / b_prime) * ((1 + F / a) * s * harmonic(T, K) + R * (a + b_prime) * each)
+    of_one = (hedge_total.min() + R * (math.log(N) + fine * math.log(3 * N / 0.05))) / (1 - F / fine)
+    assert of_one.min() <= variance_after(T, K, N, 0.05, s) <= 1.005 * of_one.min()
 
 
 @pytest.mark.parametrize("s", [1, 2, 5])

@@ -96,6 +96,21 @@ def test_a_step_and_the_rescaling_by_hand(monkeypatch: pytest.MonkeyPatch) -> No
     assert few.mass.tolist() == [0.5]
 
 
+def test_who_abstains_is_as_violated_as_who_says_what_nobody_does() -> None:
+    """Policy 0 has all mass; 1 says other labels and 2 nothing: both have V = 1 / mu, and 1 has the lower b."""
+    table = PredictionTable([[0, 1, 2, 0], [1, 2, 0, 1], [-1, -1, -1, -1]], n_labels=3)
+    mu, share = 0.05, np.full(4, 0.25)
+    earns = Rewards(np.array([0, 0]), np.array([0, 1]), np.array([2.5, 1.5]), 2.5)
+    counted = CountingClass(table)
+    descent = CoordinateDescent(counted, np.arange(4), share, mu, earns)
+    descent._add(0, 1.0)
+    inverse = descent._inverse()
+    V = [descent._moments(h, inverse)[0] for h in range(3)]
+    assert pytest.approx([1 / (1 - 2 * mu), 1 / mu, 1 / mu]) == V
+    assert [descent._b_of(h) for h in range(3)] == [0.0, 1.0, 2.5]
+    assert descent._most_violated(inverse) == 1
+
+
 def test_repeated_contexts_count_once_with_their_share() -> None:
     x, share = contexts(np.array([3, 1, 3, 3]))
     assert x.tolist() == [1, 3]

@@ -92,6 +92,14 @@ def test_rates_for_a_draw_reach_eps_after_the_rounds_of_the_bound() -> None:
     assert exp4_excess(5, 1, 1000, 0.0, 0.0) == 0
 
 
+def test_weights_beyond_the_largest_float() -> None:
+    """Two of three models are always right; their weights, exp(1000) and more after one yes, stay even."""
+    table = PredictionTable([[0, 1], [0, 1], [1, 0]], n_labels=2)
+    learner = Exp4Learner(table, Pool(np.arange(2)), 20, gamma=0.5, rate=1000.0, seed=0)
+    assert run(learner, SimulatedRater([0, 1])).n_yes > 0
+    assert learner._weight.tolist() == [0.5, 0.5, 0.0]
+
+
 def test_gamma_by_hand() -> None:
     assert exp4_gamma(5, 10, 1000) == pytest.approx(math.sqrt(5 * math.log(10) / (1.718281828 * 1000)))
     assert exp4_gamma(1000, 10, 10) == 1

@@ -13,6 +13,7 @@ from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.learners.paper.uniform import UniformLearner
 from onebit.raters import SimulatedRater
+from onebit.records import Answer
 from onebit.research.rivals import ExploreFirstLearner
 from onebit.research.rivals.explore_first import exploring_rounds
 
@@ -31,6 +32,22 @@ def test_it_returns_what_uniform_guesses_return_and_plays_it() -> None:
     assert {q.propensity for q in first} == {1 / K}
     assert all(q.propensity == 1 and q.label == TABLE[2, q.item] for q in second)
     assert "after 300 rounds" in result.promise
+
+
+@pytest.mark.parametrize("n_before", [0, 20], ids=["exploring", "abstaining"])
+def test_guesses_are_uniform(n_before: int) -> None:
+    """Exact: every cell of a grid of uniform numbers is equally likely, so label frequencies are probabilities."""
+    learner = ExploreFirstLearner(PredictionTable([[-1] * 200], K), POOL, 100, n_exploring=20, seed=0)
+    for _ in range(n_before):
+        question = learner.ask(1)
+        assert isinstance(question, tuple)
+        learner.tell(question[0].id, Answer.NO)
+    learner.ask(1)
+    assert learner._epoch == (n_before > 0)
+    uniform = np.repeat((np.arange(4 * K) + 0.5)[:, None] / (4 * K), 3, axis=1)
+    label, propensity = learner._choose(np.arange(4 * K), uniform)
+    assert np.bincount(label, minlength=K).tolist() == [4] * K
+    assert propensity.tolist() == [1 / K] * (4 * K)
 
 
 def test_the_rounds_of_exploration() -> None:

@@ -51,6 +51,33 @@ def test_every_propensity_is_at_least_mu() -> None:
     assert min(q.propensity for q in asked) < 1 / K
 
 
+def test_the_weights_keep_variance_and_regret_low() -> None:
+    """(OP) for every policy: sum Q_h b_h <= 2 K and V_h <= 2 K + b_h, b_h = (best - h's estimated reward) / (psi mu).
+
+    With psi = 1 and a tenth of the publication's mu the bad policies' b_h are far above 2 K, and uniform guesses alone
+    have a V_h far above 2 K: both constraints bind.
+    """
+    table, truth = models_of_accuracy(np.random.default_rng(1), np.linspace(0.1, 0.9, 12), 40, K)
+    learner = IltcbLearner(PredictionTable(table, K), Pool(np.arange(40)), 1024, psi=1.0, scale=0.1, seed=2)
+    rater, reward, items = SimulatedRater(truth), np.zeros(12), np.zeros(40)
+    for _ in range(512):
+        question = learner.ask(1)
+        assert isinstance(question, tuple)
+        item, yes = question[0].item, truth[question[0].item] == question[0].label
+        reward += (table[:, item] == question[0].label) * yes / question[0].propensity / 512
+        items[item] += 1 / 512
+        learner.tell(question[0].id, rater(question[0]))
+    # The law for the rounds after these 512 is set when the next is asked.
+    learner.ask(1)
+    mu, mass = learner.mu(512), np.zeros(12)
+    np.add.at(mass, list(learner._Q[0]), learner._Q[1])
+    b = (reward.max() - reward) / mu
+    Q = np.stack([(1 - K * mu) * (mass @ (table == said)) + mu for said in table])
+    assert min(b.max(), 1 / mu) > 4 * K
+    assert float(mass @ b) <= 2 * K * (1 + 1e-9)
+    assert ((1 / Q) @ items <= 2 * K + b + 1e-6).all()
+
+
 def test_an_infinite_class_needs_a_size() -> None:
     pool = Pool(np.linspace(0, 1, 50))
     with pytest.raises(InvalidInputError, match="give log_n"):

@@ -59,6 +59,7 @@ def test_the_average_counts_every_round_of_a_block() -> None:
     learner = SparseRegretLearner(PredictionTable(table, 4), pool, 50, rate=0.5, barrier=1.0, block=8, seed=1)
     in_force: list[np.ndarray] = []
     while isinstance(questions := learner.ask(8), tuple):
+        assert [q.epoch for q in questions] == [len(in_force) // 8] * len(questions)
         in_force += [learner.weight] * len(questions)
         for question in questions:
             learner.tell(question.id, rater(question))
