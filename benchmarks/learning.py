@@ -11,7 +11,8 @@ last, on a fifth of the training rows that is kept aside (seed 0). Then seeds 0 
 standard errors. Seconds are CPU seconds of one core and noisy.
 
 clinc50 has the texts of clinc150, and its intents joined at random to 50 labels with shares like those of words: the
-first has a fifth of the rows.
+first has a fifth of the rows. letter95 has nine letters and a label for all others, which 95% of the training rows
+have; of the test rows each label has as many.
 
 "Names read": the labels of clinc150 have names, which the package reads in texts. Only ours and the softmax are told
 them; the other lines of ours show what it does without.
@@ -42,25 +43,19 @@ from onebit.randomness import generator
 from onebit.records import Answer
 
 N_SEEDS = 5
-N_TRAIN = {"letter": 15_000, "digits": 1200}
+N_TRAIN = {"letter": 15_000, "letter95": 15_000, "digits": 1200}
 #: Share of the training rows on which settings of rivals are chosen.
 VALIDATION = 0.2
 #: Labels of clinc50.
 N_UNEQUAL = 50
+#: letter95: letters that are labels of their own, and the share of all others.
+N_RARE, MAIN_SHARE = 9, 0.95
 Checkpoints = dict[str, tuple[int, ...]]
-ONE_SHOT: Checkpoints = {
-    "letter": (1000, 3000, 10_000, 30_000),
-    "digits": (300, 1000, 3000),
-    "clinc150": (3000, 10_000, 30_000),
-    "clinc50": (1000, 3000, 10_000),
-}
-#: On clinc150 the last is just under two questions for each training item.
-FOLLOW_UP: Checkpoints = {
-    "letter": (1000, 3000, 10_000),
-    "digits": (300, 1000, 2000),
-    "clinc150": (3000, 10_000, 29_999),
-    "clinc50": (1000, 3000, 10_000),
-}
+#: The real data, and what is made of it.
+DATA = ("letter", "digits", "clinc150", "clinc50", "letter95")
+#: digits has 1,200 rows to train on, which are all known after 3,000 answers.
+ONE_SHOT: Checkpoints = dict.fromkeys(DATA, (300, 1000, 3000, 10_000, 30_000)) | {"digits": (300, 1000, 3000)}
+FOLLOW_UP: Checkpoints = dict(ONE_SHOT)
 #: For estimators, and for those that are given labels: half as many.
 FEW_ANSWERS: Checkpoints = {"letter": (1000, 3000), "digits": (300, 1000), "clinc50": (1000, 3000)}
 HALF_AS_MANY: Checkpoints = {"letter": (500, 1500), "digits": (150, 500), "clinc50": (500, 1500)}
@@ -115,11 +110,12 @@ def grid(**choices: tuple) -> tuple[Setting, ...]:
 class Method(NamedTuple):
     run: Rival
     settings: tuple[Setting, ...] = ({},)
-    data: tuple[str, ...] = ("letter", "digits", "clinc150", "clinc50")
+    data: tuple[str, ...] = DATA
     checkpoints: Checkpoints = ONE_SHOT
 
 
 SMALL = ("letter", "digits")
+NUMBERS = (*SMALL, "letter95")
 ALL = (*SMALL, "clinc50")
 SQUARECB = tuple(f"--squarecb --gamma_scale {scale}" for scale in (1, 10, 100, 1000))
 COVER = ("--cover 4 --nounif", "--cover 4 --nounif --psi 0.01", "--cover 16 --nounif --psi 0.01")
@@ -132,6 +128,7 @@ METHODS = {
     "ours, one-shot": Method(ours, grid(protocol=("one-shot",), names=(False,))),
     "ours, one-shot, names read": Method(ours, grid(protocol=("one-shot",), names=(True,)), ("clinc150",)),
     "LinUCB": Method(rivals.linucb, grid(width=(0.03, 0.1, 0.5))),
+    "LinUCB, random features": Method(rivals.linucb_random, grid(width=(0.1, 0.5), kernel=(0.1, 0.5)), NUMBERS),
     "softmax, exact likelihood": Method(rivals.softmax, grid(eps_greedy=(0.05, 0.2))),
     "softmax, exact likelihood, names read": Method(
         rivals.softmax, grid(eps_greedy=(0.05, 0.2), names=(True,)), ("clinc150",)
@@ -181,7 +178,7 @@ def data(name: str, seed: int) -> Data | None:
             y, names = unequal(y, names.size), np.arange(N_UNEQUAL).astype(str)
         train, test = rng.permutation(np.flatnonzero(split == "train")), np.flatnonzero(split == "test")
     else:
-        if name == "letter":
+        if name in ("letter", "letter95"):
             path = data_file("letter.csv")
             if path is None:
                 return None
@@ -191,6 +188,9 @@ def data(name: str, seed: int) -> Data | None:
             x, y = load_digits(return_X_y=True)
             names = np.unique(y)
         train, test = np.split(rng.permutation(len(y)), [N_TRAIN[name]])
+        if name == "letter95":
+            y, names = np.minimum(y, N_RARE), np.append(names[:N_RARE], "others")
+            train, test = mostly_one(y, train), balanced(y, test)
     features = Features(x[train], seed=0)
     return Data(features(x[train]), y[train], features(x[test]), y[test], names.size, features.of_names(names))
 
@@ -206,10 +206,30 @@ def unequal(y: np.ndarray, n_intents: int) -> np.ndarray:
     return found
 
 
-def validation(on: Data) -> Data:
-    """The last training rows take the place of the test rows."""
+def mostly_one(y: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """``rows`` without most of those with a rare label, so that the last label has MAIN_SHARE."""
+    main, rare = (np.flatnonzero((y[rows] == N_RARE) == is_main) for is_main in (True, False))
+    n_rare = round(main.size * (1 - MAIN_SHARE) / MAIN_SHARE)
+    # Spread over the stream.
+    some = rare[np.arange(n_rare) * rare.size // n_rare]
+    kept: np.ndarray = rows[np.sort(np.concatenate([main, some]))]
+    return kept
+
+
+def balanced(y: np.ndarray, rows: np.ndarray) -> np.ndarray:
+    """As many of ``rows`` of each label as the rarest has."""
+    n_each = np.bincount(y[rows]).min()
+    return np.concatenate([rows[y[rows] == label][:n_each] for label in range(N_RARE + 1)])
+
+
+def validation(on: Data, equally: bool = False) -> Data:
+    """The last training rows take the place of the test rows; ``equally``: rows of rare labels several times."""
     n_train = round((1 - VALIDATION) * len(on.y))
-    return on._replace(x=on.x[:n_train], y=on.y[:n_train], x_test=on.x[n_train:], y_test=on.y[n_train:])
+    rows = np.arange(n_train, len(on.y))
+    if equally:
+        of_each = [rows[on.y[rows] == label] for label in np.unique(on.y[rows])]
+        rows = np.concatenate([np.resize(each, max(map(len, of_each))) for each in of_each])
+    return on._replace(x=on.x[:n_train], y=on.y[:n_train], x_test=on.x[rows], y_test=on.y[rows])
 
 
 def measure(case: Case) -> Case:
@@ -218,7 +238,7 @@ def measure(case: Case) -> Case:
         return {}
     start, checkpoints = time.process_time(), method.checkpoints[case["data"]]
     if case["split"] == "validation":
-        on, checkpoints = validation(on), checkpoints[:-1]
+        on, checkpoints = validation(on, case["data"] == "letter95"), checkpoints[:-1]
     with threadpool_limits(1):
         found = method.run(on, checkpoints, case["seed"], case["setting"])
     figures: Case = {str(n): reached for n, reached in zip(checkpoints, found, strict=True)}

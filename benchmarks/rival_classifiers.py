@@ -17,11 +17,14 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import LogisticRegression
 
 from onebit.randomness import generator
 
 N_TREES, BOOSTING_ROUNDS = 100, 20
+#: Random features of LinUCB: as many as time allows, since each label keeps their matrix.
+N_RANDOM_FEATURES = 300
 #: Rivals that refit do so after so many answers, and whenever the answers have grown by this factor.
 FIRST_REFIT, REFIT_GROWTH = 50, 1.1
 #: Iterations of a refit of the softmax, which starts where the last ended, and its ridge.
@@ -64,6 +67,14 @@ def with_squares(on: Data) -> Data:
     spread = np.where(x.std(axis=0) > 0, x.std(axis=0), 1)
     mean = x.mean(axis=0)
     return on._replace(x=(x - mean) / spread, x_test=(x_test - mean) / spread)
+
+
+def with_random_features(on: Data, seed: int, width: float) -> Data:
+    """Random Fourier features (Rahimi and Recht 2007): their inner products are about those of a Gaussian kernel."""
+    made = RBFSampler(gamma=width / on.x.shape[1], n_components=N_RANDOM_FEATURES, random_state=seed).fit(on.x)
+    # Of about unit variance, as the features of all others are.
+    x, x_test = (np.sqrt(N_RANDOM_FEATURES) * made.transform(of) for of in (on.x, on.x_test))
+    return on._replace(x=x, x_test=x_test)
 
 
 def refit_times(checkpoints: tuple[int, ...]) -> list[int]:
@@ -223,6 +234,12 @@ def linucb(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) 
         if t + 1 in checkpoints:
             found.append(accuracy((on.x_test @ theta[:, :-1].T + theta[:, -1]).argmax(axis=1), on))
     return found
+
+
+def linucb_random(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) -> list[float]:
+    """LinUCB on random features, by which it learns what no line separates."""
+    grown = with_random_features(on, seed, setting["kernel"])
+    return linucb(grown, checkpoints, seed, setting)
 
 
 def softmax(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) -> list[float]:

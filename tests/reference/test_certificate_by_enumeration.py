@@ -166,15 +166,13 @@ def begun(before: CertifiedLearner, rows: list[list[float]], examples: list[int]
     if examples is not None:
         after._evidence._items.next = examples  # type: ignore[attr-defined]
     after._begin(standing(after))
-    assert after._rounds is not None
-    assert after._rounds.epoch.drawn.items.size == len(rows)
+    assert after._rounds[0][0].epoch.drawn.items.size == len(rows)
     return after
 
 
 def answered(population: Population, learner: CertifiedLearner) -> Iterator[tuple[float, CertifiedLearner]]:
     """All ways in which the open epoch can be answered, and closed: probabilities and learners."""
-    asking = learner._rounds
-    assert asking is not None
+    asking, _ = learner._rounds[0]
     if not asking.epoch.unsettled:
         learner._close(standing(learner))
         yield 1.0, learner
@@ -224,8 +222,7 @@ def questions_of(before: CertifiedLearner, pool: bool, item: int) -> list[tuple[
     """
     u0 = (item + 0.5) / (before._pool_said.shape[1] if before._pool_said is not None else 1)
     with_epoch = begun(before, [[u0, 0.0, 0.0, 0.0]], None if pool else [item])
-    assert with_epoch._rounds is not None
-    one_shot = with_epoch._rounds.epoch.one_shot
+    one_shot = with_epoch._rounds[0][0].epoch.one_shot
     if one_shot is None or one_shot.places.size == 0:
         return [(1.0, [u0, 0.0, 0.0, 0.0])]
     q = np.where(one_shot._of.unknown, one_shot._q, 0.0)
@@ -439,8 +436,7 @@ def test_a_guess_fitted_on_its_own_answer_is_found_out(
     close = CertifiedLearner._close
 
     def closes_with_other_guesses(self: CertifiedLearner, now: Standing) -> None:
-        asking = self._rounds
-        assert asking is not None
+        asking, _ = self._rounds[0]
         one_shot, experience = asking.epoch.one_shot, copy.deepcopy(self._experience(now))
         found = asking.epoch.found()
         assert one_shot is not None

@@ -66,8 +66,7 @@ class TakesQuestionsForRandom(CertifiedLearner):
     """Takes what was asked for a random sample of items and of their labels, and weighs every answer alike."""
 
     def _close(self, *args: object, **options: object) -> None:
-        asking = self._rounds
-        assert asking is not None
+        asking, _ = self._rounds[0]
 
         def unweighted(rounds: Rounds) -> Rounds:
             n_outputs = np.diff(rounds.first)

@@ -154,13 +154,13 @@ class VoidsTheItem(CertifiedLearner):
 
     def _begin(self, standing: Standing) -> None:
         super()._begin(standing)
-        for place, script in ({} if self._rounds is None else self._rounds._scripts).items():
-            if isinstance(script, UntilAYes) and self._rounds is not None:
-                self._rounds._scripts[place] = StopsAtCantTell(script.labels)
+        for asking, _ in self._rounds:
+            for place, script in asking._scripts.items():
+                if isinstance(script, UntilAYes):
+                    asking._scripts[place] = StopsAtCantTell(script.labels)
 
     def _close(self, *args: object, **options: object) -> None:
-        asking = self._rounds
-        assert asking is not None
+        asking, _ = self._rounds[0]
         if (one_shot := asking.epoch.one_shot) is not None:
             unsure = [asking._answers.get(int(place), []) == [Answer.CANT_TELL] for place in one_shot.places]
 

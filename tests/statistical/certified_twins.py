@@ -107,8 +107,7 @@ class GuessesAfterwards(CertifiedLearner):
     """Takes the answer itself for the guess of the label that was asked, so that nothing is left to be weighted."""
 
     def _close(self, *args: object, **options: object) -> None:
-        asking = self._rounds
-        assert asking is not None
+        asking, _ = self._rounds[0]
 
         def guessed_again(rounds: Rounds) -> Rounds:
             places = np.flatnonzero(rounds.asked >= 0)
@@ -126,8 +125,7 @@ class DropsLateAnswers(CertifiedLearner):
     """Closes an epoch without the rounds whose answers have not come."""
 
     def drop_open(self) -> None:
-        asking, standing = self._rounds, self._standing
-        assert asking is not None
+        (asking, _), standing = self._rounds[0], self._standing
         assert standing is not None
         epoch = asking.epoch
         assert epoch.one_shot is not None

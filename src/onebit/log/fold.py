@@ -2,8 +2,8 @@
 
 Which questions are asked and what an epoch shows depends on the table and the seed, and is for the replay and the
 certificate. Here is what any log must keep to: answers come after their questions, once; an answer that several raters
-give is that of their votes; epochs come one after the other, and nothing of an epoch changes after it; little follows
-the end.
+give is that of their votes; epochs begin and close one after the other, and nothing of an epoch changes after it
+closed; little follows the end.
 """
 
 from __future__ import annotations
@@ -103,22 +103,32 @@ class Course:
                 raise LogError("a log begins once")
 
     def _take_epoch(self, event: EpochBegan | Planned | Closed | Finished) -> None:
-        is_answered, is_open = not self.open, len(self.closings) < len(self.epochs)
+        n_open = len(self.epochs) - len(self.closings)
         match event:
             case EpochBegan() | Planned():
                 kind = EpochBegan if self._has_closings else Planned
                 _require(self._has_epochs and isinstance(event, kind), "this learner has no epochs of this kind")
                 _require(event.record.number == len(self.epochs), f"epoch {len(self.epochs)} is the next to begin")
-                _require(not is_open if self._has_closings else is_answered, "the epoch before it is not over")
+                if isinstance(event, EpochBegan):
+                    is_so = event.record.n_open == n_open
+                    _require(is_so, f"it says that {event.record.n_open} epochs were open, and {n_open} were")
+                else:
+                    _require(not self.open, "the epoch before it is not over")
                 self.epochs.append(event.record)
             case Closed(closing):
-                _require(is_open and closing.epoch == len(self.epochs) - 1, "no such epoch is open")
+                _require(n_open > 0 and closing.epoch == len(self.closings), "no such epoch is the next to close")
+                is_answered = all(question.epoch != closing.epoch for question in self.open.values())
                 _require(is_answered, "a question of the epoch has no answer")
                 self.closings.append(closing)
             case Finished():
-                is_over = is_answered and not (self._has_closings and is_open)
-                _require(is_over or not self._has_epochs, "an epoch is open, or a question has no answer")
+                _require(self._may_end() or not self._has_epochs, "an epoch is open, or a question has no answer")
                 self.finished = event
+
+    def _may_end(self) -> bool:
+        """Whether nothing is open but epochs that began before the last one closed: they are not needed any more."""
+        if not self._has_closings:
+            return not self.open
+        return all(epoch.n_closed < len(self.closings) for epoch in self.records[len(self.closings) :])
 
     def _take_question(self, event: Asked | Checked | Offered) -> None:
         match event:
@@ -242,8 +252,8 @@ class Course:
 
     def _require_open_epoch(self, question: Question) -> None:
         if self._has_epochs:
-            is_open = len(self.closings) < len(self.epochs) or not self._has_closings
-            is_now = is_open and question.epoch == len(self.epochs) - 1
+            first_open = len(self.closings) if self._has_closings else len(self.epochs) - 1
+            is_now = first_open <= question.epoch < len(self.epochs)
             _require(is_now, f"epoch {question.epoch} of question {question.id} is not under way")
 
 

@@ -31,7 +31,7 @@ from onebit.log.events import (
     began,
 )
 from onebit.log.fold import Course
-from onebit.records import Question, Status
+from onebit.records import EpochPlan, EpochRecord, Question, Status
 
 NOT_THIS_RUN = "the log does not belong to this table or seed, or was written by another version of onebit"
 
@@ -69,10 +69,10 @@ class Recorder:
         self._note(event)
 
     def note_epochs(self) -> None:
-        """Note the epochs that began and closed since, in that order."""
+        """Note the epochs that began and closed since, in the order in which they did."""
         epochs, closings = self.learner.epochs, self.learner.closings
-        new: list[tuple[int, int, Event]] = [(each.number, 0, began(each)) for each in epochs[self._n_epochs :]]
-        new += [(each.epoch, 1, Closed(each)) for each in closings[self._n_closings :]]
+        new: list[tuple[int, int, Event]] = [(_n_closed(each), 1, began(each)) for each in epochs[self._n_epochs :]]
+        new += [(each.epoch + 1, 0, Closed(each)) for each in closings[self._n_closings :]]
         self._n_epochs, self._n_closings = len(epochs), len(closings)
         for *_, event in sorted(new, key=lambda entry: entry[:2]):
             self._note(event)
@@ -109,6 +109,11 @@ class Recorder:
         if number not in self._place:
             raise UnknownQuestionError(f"question {number} was never asked")
         return self._place[number]
+
+
+def _n_closed(epoch: EpochRecord | EpochPlan) -> int:
+    """How many epochs had closed when this one began."""
+    return epoch.n_closed if isinstance(epoch, EpochRecord) else epoch.number
 
 
 class _Replay:

@@ -36,7 +36,8 @@ class EpochRecord:
     ``mixture`` holds the rivals of the leader that the law of the questions serves, and by how much: what each needs,
     of what the one needs that needs most. Of several equal models the first stands for all. ``trust`` has the weight of
     each vote behind the guesses, for the survivors of the first epoch in their order, and ``guess`` the coefficients;
-    an item whose score is at least ``sure_from`` is always asked about. What a protocol does not use is empty.
+    an item whose score is at least ``sure_from`` is always asked about. What a protocol does not use is empty. When it
+    began, the ``n_open`` epochs before it were still open: it was planned by what the others had shown.
     """
 
     number: Count
@@ -49,6 +50,12 @@ class EpochRecord:
     trust: tuple[Finite, ...] = ()
     guess: tuple[Finite, ...] = ()
     sure_from: Finite = 0.0
+    n_open: Count = 0
+
+    @property
+    def n_closed(self) -> int:
+        """How many epochs had closed when it began."""
+        return self.number - self.n_open
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,10 @@ class NotYoursError(OnebitError):
     """An answer to a question that was given to somebody else, or the taking back of somebody else's answer."""
 
 
+class WithdrawnError(AlreadyAnsweredError):
+    """An answer to a question that a study did not need any more when it ended."""
+
+
 class Desk:
     """The leases of a study's questions; a lease lasts ``lease_seconds``.
 
@@ -80,7 +84,7 @@ class Desk:
         return self._held[rater][::-1]
 
     def _is_wanted(self, number: int, rater: str) -> bool:
-        if number in self._course.answered or rater in self._course.votes[number]:
+        if number in self._course.answered or rater in self._course.votes[number] or self._is_withdrawn(number):
             return False
         return rater in self._leases[number] or self._is_check(number) or self._room(number) > 0
 
@@ -136,6 +140,11 @@ class Desk:
         if rater not in self._course.offered[number]:
             raise NotYoursError(f"question {number} was not given to {_named(rater)}; answer your own questions")
         has_voted = rater in self._course.votes[number]
+        if self._is_withdrawn(number) and not has_voted:
+            raise WithdrawnError(
+                f"question {number} is not needed any more: the study ended before its answer came, and nothing was "
+                "counted. Ask for questions anew"
+            )
         # Where several vote, one who was asked may vote although the others have settled it.
         if has_voted or (number in self._course.answered and self._overlap == 1):
             who = "you" if has_voted else "somebody else"
@@ -159,9 +168,13 @@ class Desk:
             self._offer_room(number)
 
     def _room(self, number: int) -> int:
-        if self._is_check(number):
+        if self._is_check(number) or self._is_withdrawn(number):
             return 0
         return self._overlap - len(self._course.votes[number]) - len(self._leases[number])
+
+    def _is_withdrawn(self, number: int) -> bool:
+        """Whether the study ended while the question was open."""
+        return self._course.finished is not None and number in self._course.open
 
     def _is_check(self, number: int) -> bool:
         return isinstance(self._course.given[number], Checked)

@@ -210,7 +210,8 @@ class Study:
             result = self.result
         with self._lock:
             raters, seen = self._quality.raters(), self.view.seen()
-            standing = Standing(self.name, len(self._course.open), raters, seen.head, seen.verdicts)
+            n_open = 0 if self._course.finished is not None else len(self._course.open)
+            standing = Standing(self.name, n_open, raters, seen.head, seen.verdicts)
         return self.kind.status(standing, result)
 
     def report(self) -> Report:

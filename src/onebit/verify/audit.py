@@ -65,6 +65,10 @@ class Audit(ABC):
         self._leader: int | None = None
         #: What the last closing certified, if rightly.
         self._certified = 1.0
+        #: Who was left after so many closings.
+        self._left_after = [self._survivors]
+        #: How many epochs had closed when the last one began, and the rounds that were drawn so far.
+        self._n_closed = self._n_drawn = 0
         self._n_rounds = self._n_free = self._n_answers = 0
         self._n_checks = self._n_contradicted = 0
         self._suspended = False
@@ -81,10 +85,10 @@ class Audit(ABC):
             kind = TiersCheck if self._setting.tiers else TopCheck
             self._pairs = kind(self._scene, self._wealth_of_all, self._known_ahead, lambda: self._delta)
             self._survivors = self._pairs.first_survivors()
-        if self._setting.baseline is None:
-            return
-        self._gate = GateCheck(self._scene, self._wealth_of, self._known_ahead, lambda: self._delta)
-        self._survivors = self._gate.first_survivors()
+        if self._setting.baseline is not None:
+            self._gate = GateCheck(self._scene, self._wealth_of, self._known_ahead, lambda: self._delta)
+            self._survivors = self._gate.first_survivors()
+        self._left_after = [self._survivors]
 
     def _wealth_of(self, rival: int, leader: int, c: float) -> float:
         """Of one pair, at a gap c in accuracy."""
@@ -172,25 +176,37 @@ class Audit(ABC):
         may_be_cut: bool,
     ) -> bool:
         """Check an epoch and its closing; whether what follows can be checked as well."""
-        faults = (*self._common_faults(number, epoch), *self._record_faults(number, epoch))
-        if self.tell(f"epoch {number}: {fault}" for fault in faults):
+        found = (*self._common_faults(number, epoch), *self._record_faults(number, epoch))
+        if self.tell(f"epoch {number}: {fault}" for fault in found):
             return False
         self._leader = epoch.leader if self._leader is None else self._leader
         if self._suspended:
             self.tell([f"epoch {number} was begun after the run was suspended"])
             return False
-        if not self._settle(number, epoch, asked, closing is not None, may_be_cut) or closing is None:
+        self._n_closed, self._n_drawn = epoch.n_closed, self._n_drawn + epoch.n_rounds
+        is_settled = self._settle(number, epoch, asked, closing is not None, may_be_cut)
+        if closing is None:
+            # Epochs that began while this one was open can be checked as well.
+            return True
+        faults = (f"closing of epoch {number}: {fault}" for fault in self._closing_faults(number, closing))
+        if not is_settled or self.tell(faults):
             return False
-        return not self.tell(f"closing of epoch {number}: {fault}" for fault in self._closing_faults(number, closing))
+        self._left_after.append(self._survivors)
+        return True
 
     def _common_faults(self, number: int, epoch: EpochRecord) -> Iterator[str]:
         """What may be wrong with a record whatever the protocol."""
         if epoch.number != number:
             yield f"its record has the number {epoch.number}"
-        if epoch.survivors != self._survivors:
-            yield f"its survivors are {epoch.survivors}, but {self._survivors} were left"
-        if epoch.first_round != self._n_rounds:
-            yield f"it has {epoch.n_rounds} rounds from {epoch.first_round}, but the next round is {self._n_rounds}"
+        if not self._n_closed <= epoch.n_closed < len(self._left_after):
+            yield (
+                f"it says that {epoch.n_open} epochs were open when it began; of the {number} before it at least "
+                f"{self._n_closed} had closed, and {len(self._left_after) - 1} ever did"
+            )
+        elif epoch.survivors != self._left_after[epoch.n_closed]:
+            yield f"its survivors are {epoch.survivors}, but {self._left_after[epoch.n_closed]} were left"
+        if epoch.first_round != self._n_drawn:
+            yield f"it has {epoch.n_rounds} rounds from {epoch.first_round}, but the next round is {self._n_drawn}"
         if epoch.leader not in epoch.survivors:
             yield f"its leader {epoch.leader} is not a survivor"
         models = [model for model, _ in epoch.mixture]

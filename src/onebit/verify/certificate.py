@@ -75,7 +75,7 @@ def verify(
     for question, answer in zip(questions, answers, strict=True):
         asked[question.epoch].append((question, answer if _is_answer(question, answer, n_labels) else None))
     for j, epoch in enumerate(epochs):
-        may_be_cut = j == len(epochs) - 1 and len(questions) == setting.budget
+        may_be_cut = j == len(closings) - 1 and len(questions) == setting.budget
         goes_on = audit.check_epoch(j, epoch, asked[j], closings[j] if j < len(closings) else None, may_be_cut)
         if progress is not None:
             progress(j + 1, len(epochs))
@@ -90,8 +90,9 @@ def _log_faults(
     """What is wrong with the records as such."""
     if setting.budget is not None and len(questions) > setting.budget:
         yield f"{len(questions)} questions were asked with a budget of {setting.budget}"
-    if not len(epochs) - 1 <= len(closings) <= len(epochs):
-        yield f"there are {len(closings)} closings for {len(epochs)} epochs; each has one, but the last may be open"
+    least = max((epoch.n_closed for epoch in epochs), default=0)
+    if not least <= len(closings) <= len(epochs):
+        yield f"there are {len(closings)} closings for {len(epochs)} epochs; {least} had closed when the last began"
     last = -1
     for question in questions:
         # Checks of raters have numbers of the same sequence, in between.
@@ -123,7 +124,10 @@ class _RoundsAudit(Audit):
             self._delta = self._setting.delta / 2
         # Step 14: with raters who err, answers differ by s c where accuracies differ by c.
         self._transfer = 1 - self._setting.f_no - self._setting.f_yes
-        self._known = Known()
+        #: What is known after the last closing; what was when the last epoch began, and what each epoch asked.
+        self._known, self._known_then = Known(), Known()
+        self._asked: list[list[tuple[Question, Given]]] = []
+        self._n_known_then = 0
         self._undrawn = np.ones(scene.n_items, dtype=np.bool_)
         self._pool_count: PoolCount | None = None
         n_models = scene.said.shape[0]
@@ -143,8 +147,13 @@ class _RoundsAudit(Audit):
     def _settle(
         self, number: int, epoch: EpochRecord, asked: list[tuple[Question, Given]], closes: bool, may_be_cut: bool
     ) -> bool:
-        rounds = redraw(self._scene, epoch, self._undrawn, self._known, self._n_with_two)
-        answers = Answers(asked)
+        self._asked.append(asked)
+        for then in self._asked[self._n_known_then : epoch.n_closed]:
+            self._learn(self._known_then, then)
+        self._n_known_then = epoch.n_closed
+        rounds = redraw(self._scene, epoch, self._undrawn, self._known_then, self._n_with_two)
+        # Step 22: what an epoch drew that was open then is not asked again.
+        answers = Answers(asked, [each for open_then in self._asked[epoch.n_closed : number] for each in open_then])
         outcomes = [answers.settle(drawn) for drawn in rounds]
         self.tell(answers.faults)
         self.tell(
@@ -170,6 +179,8 @@ class _RoundsAudit(Audit):
         return True
 
     def _record_faults(self, number: int, epoch: EpochRecord) -> Iterator[str]:
+        if epoch.n_open and (self._setting.protocol != "one-shot" or chooses(self._setting)):
+            yield f"it began while {epoch.n_open} were open, which is for one-shot that looks for an eps"
         if epoch.n_rounds < 1:
             yield f"it has {epoch.n_rounds} rounds; there must be one at least"
         if not 0 < epoch.gamma <= 1:
@@ -201,11 +212,14 @@ class _RoundsAudit(Audit):
         for contradicted in (each.contradicted for each in settled if each.contradicted is not None):
             self._n_checks, self._n_contradicted = self._n_checks + 1, self._n_contradicted + contradicted
             self._suspended |= refutes_one_label(self._n_checks, self._n_contradicted)
-        # Step 9: on a pool one-shot asks nothing again.
+        self._learn(self._known, asked)
+
+    def _learn(self, known: Known, asked: list[tuple[Question, Given]]) -> None:
+        """Step 9: on a pool one-shot asks nothing again."""
         if self._setting.population == "pool" and self._setting.protocol == "one-shot":
             for question, answer in asked:
                 if question.label is not None and isinstance(answer, Answer):
-                    self._known.add(question.item, question.label, answer)
+                    known.add(question.item, question.label, answer)
 
     def _see(self, epoch: EpochRecord, settled: list[Settled]) -> None:
         """Step 16: note what the settled rounds show of single models."""

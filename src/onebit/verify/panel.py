@@ -48,6 +48,8 @@ class PanelAudit(Audit):
             self._scores = _shared(self._said, scene.judge[:, self._order])
 
     def _record_faults(self, number: int, epoch: EpochRecord) -> Iterator[str]:
+        if epoch.n_open:
+            yield f"it began while {epoch.n_open} were open, which panels do not"
         if epoch.n_rounds < 0 or epoch.first_round + epoch.n_rounds > self._scene.n_items:
             yield f"it has {epoch.n_rounds} items from {epoch.first_round}, but the table has {self._scene.n_items}"
         if epoch.leader in (model for model, _ in epoch.mixture):

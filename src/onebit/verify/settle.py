@@ -31,14 +31,17 @@ class Settled:
 class Answers:
     """The questions of an epoch with their answers, given out to the rounds that drew them.
 
-    A round that draws what an earlier one drew has its answer.
+    A round that draws what an earlier one drew has its answer; so has one that draws what an earlier epoch drew that
+    was open when this one began, whose questions and answers are ``before``.
     """
 
-    def __init__(self, asked: Sequence[tuple[Question, Given]]) -> None:
+    def __init__(self, asked: Sequence[tuple[Question, Given]], before: Sequence[tuple[Question, Given]] = ()) -> None:
         self._unclaimed: dict[tuple[int, int | None], deque[tuple[Question, Given]]] = defaultdict(deque)
         for question, answer in asked:
             self._unclaimed[question.item, question.label].append((question, answer))
-        self._claimed: dict[tuple[int, int | None], Given] = {}
+        self._claimed: dict[tuple[int, int | None], Given] = {
+            (question.item, question.label): answer for question, answer in before
+        }
         #: What is wrong with the questions given out so far.
         self.faults: list[str] = []
 

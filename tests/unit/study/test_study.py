@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +15,7 @@ from tests.problems import models_of_accuracy
 from tests.unit.study.runs import PREDICTIONS, TRUTH
 
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuestionError
+from onebit.learners.certified import CertifiedLearner
 from onebit.log.events import (
     Answered,
     CheckAnswered,
@@ -27,7 +30,7 @@ from onebit.log.events import (
 )
 from onebit.records import Answer, EpochRecord, RunStatus, Status
 from onebit.store.store import Store
-from onebit.study.desk import NotYoursError
+from onebit.study.desk import NotYoursError, WithdrawnError
 from onebit.study.kinds.selection.status import SelectionStatus
 from onebit.study.opening import create_study, load_study
 from onebit.study.proof import verify_study
@@ -566,7 +569,7 @@ def test_who_only_reads_does_not_see_an_epoch_closed_that_is_open(storage: str) 
     desk = Desk(storage)
     learner: Any = desk.study.kind.learner
     offer = desk.offer("ann")
-    while learner._rounds.epoch.unsettled:
+    while learner._rounds[0][0].epoch.unsettled:
         offer = desk.offer("ann")
         desk.study.tell(offer, truth(offer))
     n_closed = len(desk.log(Closed))
@@ -626,15 +629,38 @@ def test_near_the_end_of_an_epoch_nobody_holds_more_than_a_fair_share(desk: Desk
     assert len(new) == -(-n_ready // 3)
 
 
-def test_a_study_with_many_raters_has_larger_epochs_and_verifies(storage: str) -> None:
+def test_a_study_with_many_raters_has_epochs_that_overlap_and_verifies(
+    storage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Nobody is kept waiting near the end, so that raters hold something when it comes.
+    monkeypatch.setattr(CertifiedLearner, "_most_needed", lambda *_: math.inf)
     close, right = models_of_accuracy(np.random.default_rng(1), np.array([0.7, 0.73, 0.76]), 400, 5)
-    raters = [f"rater {i}" for i in range(20)]
-    with create_study(close, "s", storage=storage, eps=0.02) as study:
-        while not study.is_over:
-            for rater in raters:
-                if isinstance(offer := study.ask(rater), Offer):
-                    study.tell(offer, bool(right[offer.item] == offer.label))
-        epochs = [each for each in study.kind.learner.epochs if isinstance(each, EpochRecord)]
+    raters, hands = [f"rater {i}" for i in range(40)], dict[str, Offer]()
+    study = create_study(close, "s", storage=storage, eps=0.05, seed=1)
+    for turn, rater in enumerate(itertools.cycle(raters)):
+        # Everybody answers what was held before, and is given another question.
+        if rater in hands:
+            held = hands.pop(rater)
+            study.tell(held, bool(right[held.item] == held.label))
+        if isinstance(offer := study.ask(rater), Offer):
+            hands[rater] = offer
+        if study.is_over:
+            break
+        if turn == 100:
+            before = study.digest()
+            study.close()
+            study = load_study("s", storage=storage)
+            assert study.digest() == before
+    epochs = [each for each in study.kind.learner.epochs if isinstance(each, EpochRecord)]
     assert epochs[0].n_rounds == 64
-    assert max(each.n_rounds for each in epochs) > 2 * 64
+    assert max(each.n_open for each in epochs) > 0
+    # What raters hold when it ends is not needed any more, and they are told so.
+    assert hands
+    n_answers = study.status().n_answers
+    for rater, held in hands.items():
+        with pytest.raises(WithdrawnError, match="not needed any more"):
+            study.tell(held, True)
+        assert study.ask_several(rater, 3) is Status.DONE
+    assert (study.status().n_open, study.status().n_answers) == (0, n_answers)
+    study.close()
     assert verify_study(storage, "s").ok

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import deque
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -50,6 +51,12 @@ class Asking(ABC):
     def untell(self, question_id: int) -> None:
         """The question is open again."""
 
+    def overhear(self, question: Question, answer: Given) -> None:  # noqa: B027 (most epochs share nothing)
+        """A question of another epoch under way has its answer; a round of this one may have drawn the same."""
+
+    def forget(self, question: Question) -> None:  # noqa: B027 (as above)
+        """The answer to a question of another epoch was taken back."""
+
 
 class RoundQuestions(Asking):
     """Questions about rounds, which are numbered by their place in the epoch."""
@@ -65,6 +72,14 @@ class RoundQuestions(Asking):
         self._together: dict[int, list[int]] = {}
         self._places_of: dict[int, list[int]] = {}
         self._last_asked: dict[int, int] = {}
+        #: What this epoch asks by itself, by item and label; and rounds that wait for a question of another epoch.
+        self._own: dict[tuple[int, int], int] = {}
+        self._borrowed: dict[tuple[int, int | None], list[int]] = {}
+
+    @property
+    def n_questions(self) -> int:
+        """How many were asked so far, and can be asked now."""
+        return len(self._places_of) + len(self.ready)
 
     @property
     def n_ready(self) -> int:
@@ -88,6 +103,22 @@ class RoundQuestions(Asking):
         self._together.setdefault(first, [first]).append(place)
         self._follow(place, script)
 
+    def draw(self, place: int, label: int, earlier: Sequence[RoundQuestions]) -> None:
+        """A round asks about one label; nothing is asked twice, here or in ``earlier`` epochs under way."""
+        drawn, script = (int(self.epoch.drawn.items[place]), label), OneQuestion(label)
+        if drawn in self._own:
+            self.share(self._own[drawn], place, script)
+            return
+        asking = next((each for each in earlier if drawn in each._own), None)
+        if asking is None:
+            self._own[drawn] = place
+            self.add(place, script)
+            return
+        self._follow(place, script)
+        self._borrowed.setdefault(drawn, []).append(place)
+        for answer in asking._answers[asking._own[drawn]]:
+            self._answer(place, answer)
+
     def _follow(self, place: int, script: Script) -> None:
         self._scripts[place], self._answers[place] = script, []
 
@@ -101,12 +132,19 @@ class RoundQuestions(Asking):
 
     def tell(self, question: Question, answer: Given) -> None:
         for place in self._places_of[question.id]:
-            self._answers[place].append(answer)
-            step = self._scripts[place].step(self._answers[place])
-            if isinstance(step, Ask):
-                self.ready.append(place)
-            else:
-                self.epoch.settle(place, step)
+            self._answer(place, answer)
+
+    def overhear(self, question: Question, answer: Given) -> None:
+        for place in self._borrowed.get((question.item, question.label), ()):
+            self._answer(place, answer)
+
+    def _answer(self, place: int, answer: Given) -> None:
+        self._answers[place].append(answer)
+        step = self._scripts[place].step(self._answers[place])
+        if isinstance(step, Ask):
+            self.ready.append(place)
+        else:
+            self.epoch.settle(place, step)
 
     def check_may_untell(self, question_id: int) -> None:
         if any(self._last_asked[place] != question_id for place in self._places_of[question_id]):
@@ -116,28 +154,31 @@ class RoundQuestions(Asking):
 
     def untell(self, question_id: int) -> None:
         for place in self._places_of[question_id]:
-            self._answers[place].pop()
-            if self.epoch.is_settled[place]:
-                self.epoch.unsettle(place)
-            else:
-                self.ready.remove(place)
+            self._take_back(place)
+
+    def forget(self, question: Question) -> None:
+        for place in self._borrowed.get((question.item, question.label), ()):
+            self._take_back(place)
+
+    def _take_back(self, place: int) -> None:
+        self._answers[place].pop()
+        if self.epoch.is_settled[place]:
+            self.epoch.unsettle(place)
+        else:
+            self.ready.remove(place)
 
 
-def one_question_each(number: int, drawn: Drawn, one_shot: OneShot) -> RoundQuestions:
-    """One-shot. Rounds that drew the same item and label share a question: nothing is asked twice."""
+def one_question_each(
+    number: int, drawn: Drawn, one_shot: OneShot, earlier: Sequence[RoundQuestions] = ()
+) -> RoundQuestions:
+    """One-shot. Rounds that drew the same item and label share a question, with those of ``earlier`` epochs, too."""
     costs = np.zeros(drawn.items.size, dtype=np.bool_)
     costs[one_shot.places] = one_shot.asked >= 0
     asking = RoundQuestions(Epoch(number, drawn, costs, one_shot))
     asking.epoch.propensity[one_shot.places] = one_shot.propensity
-    first_with: dict[tuple[int, int], int] = {}
     for place, label in zip(one_shot.places.tolist(), one_shot.label.tolist(), strict=True):
-        if label < 0:
-            continue
-        first = first_with.setdefault((int(drawn.items[place]), label), place)
-        if first == place:
-            asking.add(place, OneQuestion(label))
-        else:
-            asking.share(first, place, OneQuestion(label))
+        if label >= 0:
+            asking.draw(place, label, earlier)
     return asking
 
 

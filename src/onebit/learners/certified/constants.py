@@ -17,6 +17,10 @@ QUESTIONS_PER_RATER = 16
 #: ... but at most so many times the rounds so far, and this share of those that seem to be needed still: what is asked
 #: in vain costs answers, and so does a law that is not renewed. Origin: benchmarks/at_once.py.
 MOST_GROWTH, NEEDED_SHARE = 4.0, 0.5
+#: In one-shot, epochs begin while others are under way, and have about so many questions for each rater; those under
+#: way have QUESTIONS_PER_RATER at most, and at first so many, or so many times the answers of closed epochs: what is
+#: asked before anything is known costs answers. Chosen on letter and MMLU-Pro with 10 and 100 raters, 3 or 4 seeds.
+QUESTIONS_AHEAD, FIRST_PER_RATER, ANSWERS_AHEAD = 1, 3, 2
 
 #: Follow-up checks its first so many rounds in which survivors give two labels or more, and then this share of them:
 #: 30 checks find gross violations (docs/certificate.md, step 10) for about 4% more answers.

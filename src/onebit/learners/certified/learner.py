@@ -20,9 +20,10 @@ from onebit.estimate.delta import failure_of_wealth
 from onebit.estimate.rater_errors import one_label_is_refuted
 from onebit.hypotheses.finite import FiniteClass
 from onebit.learners.certified import constants
+from onebit.learners.certified.ahead import items_to_look_at, looked_at, most_under_way, rounds_ahead
 from onebit.learners.certified.asking import RoundQuestions, labels_themselves, one_question_each, until_a_yes
 from onebit.learners.certified.choosing import ChoiceLaw, Chooser
-from onebit.learners.certified.epoch import Choices, Epoch, KnownAnswers, OneShot
+from onebit.learners.certified.epoch import Choices, Drawn, Epoch, KnownAnswers, OneShot
 from onebit.learners.certified.evidence import DrawnEvidence, IndependentEvidence, PoolEvidence
 from onebit.learners.certified.guesses import Experience, Guess
 from onebit.learners.certified.judges import Judge
@@ -129,8 +130,13 @@ class CertifiedLearner(CertifiedRun):
         self._guess: Guess | None = None
         self._uniforms = RoundStream(self.seed, "rounds")
         self._known = KnownAnswers()
-        #: The epoch under way, and its questions.
-        self._rounds: RoundQuestions | None = None
+        #: The questions of the epochs under way, and the survivors that each was drawn for.
+        self._rounds: list[tuple[RoundQuestions, Ints]] = []
+        #: Rounds that were drawn so far, and what was needed when it was last estimated, after so many.
+        self._n_drawn = 0
+        self._needed: tuple[int, float] | None = None
+        #: Items that stand for those to come: some of the pool, or those of a stream that were drawn last.
+        self._looked_at: Drawn | None = None
         #: What guesses learn from.
         self._learned: Experience | None = None
         self._scores = Scores()
@@ -178,6 +184,37 @@ class CertifiedLearner(CertifiedRun):
         needed = needed_rounds(standing, self._n_rounds, self._setting.eps)
         return max(n_rounds, rounds_for(self._n_raters, self._questions_per_round, self._n_rounds, needed))
 
+    @property
+    def _is_for_many(self) -> bool:
+        """Whether epochs may begin while others are under way, as step 22 of docs/certificate.md has it."""
+        return self._n_raters > 1 and self._setting.protocol == "one-shot" and self._chooser is None
+
+    def _n_ahead(self, standing: Standing) -> int:
+        if not self._is_for_many or self._n_drawn - self._n_rounds >= self._most_needed(standing):
+            return 0
+        n_questions = [rounds.n_questions for rounds, _ in self._rounds]
+        if n_questions[-1] == 0 or len(n_questions) >= constants.QUESTIONS_PER_RATER:
+            # What is drawn is asked already: nothing new can be asked before answers come.
+            return 0
+        return max(0, most_under_way(self._n_raters, self._n_used) - sum(n_questions))
+
+    def _most_needed(self, standing: Standing) -> float:
+        """Rounds that seem to be needed still, by those of closed epochs; before the first closing nobody knows."""
+        if self._n_rounds == 0:
+            return math.inf
+        if self._needed is None or self._needed[0] != self._n_rounds:
+            needed = needed_rounds(standing, self._n_rounds, self._setting.eps)
+            self._needed = self._n_rounds, float(needed.max())
+        return self._needed[1]
+
+    def _plan_ahead(self, standing: Standing) -> tuple[int, Plan]:
+        """Rounds and plan of an epoch that may begin while others are under way."""
+        if self._looked_at is None and self._pool_said is not None:
+            items = items_to_look_at(self.seed, self._pool_said.shape[1])
+            self._looked_at = Drawn(items, self._pool_said[:, items], judged=self._judged(items))
+        plan, n_questions = looked_at(self._plan(standing), self._looked_at, standing.survivors, self._known)
+        return rounds_ahead(self._n_raters, n_questions, self._n_rounds, self._most_needed(standing)), plan
+
     def _begin(self, standing: Standing) -> None:
         survivors, number = standing.survivors, len(self.epochs)
         names = self._first[survivors]
@@ -187,12 +224,17 @@ class CertifiedLearner(CertifiedRun):
             n_rounds, plan = given.n_rounds, Plan.of_record(given, names, row_of_leader(standing), law_of)
         elif self._chooser is not None:
             n_rounds, plan = self._chosen_plan(self._chooser, standing)
+        elif self._is_for_many:
+            n_rounds, plan = self._plan_ahead(standing)
         else:
             n_rounds, plan = self._size(standing), self._plan(standing)
-        uniform = self._uniforms.uniforms(self._n_rounds, n_rounds)
+        uniform = self._uniforms.uniforms(self._n_drawn, n_rounds)
         drawn = self._evidence.draw(survivors, uniform[:, 0])
         if drawn.items.size == 0:
-            self._status = RunStatus.EXHAUSTED
+            if given is not None and given.n_open:
+                raise InvalidInputError(f"epoch {number} of the log has rounds, and nothing is left to draw")
+            # What is under way may end the run otherwise.
+            self._status = self._status if self._under_way else RunStatus.EXHAUSTED
             return
         drawn = replace(drawn, judged=self._judged(drawn.items))
         self.epochs.append(self._record(plan, standing, drawn.items.size))
@@ -200,14 +242,18 @@ class CertifiedLearner(CertifiedRun):
         if self._setting.protocol == "one-shot":
             choices = Choices(drawn, survivors, plan.law.leader, plan.guess, self._known)
             one_shot = OneShot(choices, survivors, plan.law, uniform[:, 1:], self._setting.f_yes)
-            self._rounds = one_question_each(number, drawn, one_shot)
+            rounds = one_question_each(number, drawn, one_shot, [earlier for earlier, _ in self._rounds])
         elif self._setting.protocol == "labels":
-            self._rounds = labels_themselves(number, drawn, survivors, self._setting.passive)
+            rounds = labels_themselves(number, drawn, survivors, self._setting.passive)
         else:
             checks = self._checks(drawn.said[survivors], uniform)
             choices = Choices(drawn, survivors, plan.law.leader, plan.guess, KnownAnswers())
-            self._rounds = until_a_yes(number, drawn, choices, checks, self._exhaustive_labels)
-        self._asking = self._rounds
+            rounds = until_a_yes(number, drawn, choices, checks, self._exhaustive_labels)
+        self._n_drawn += drawn.items.size
+        if self._pool_said is None:
+            self._looked_at = drawn
+        self._rounds.append((rounds, survivors))
+        self._under_way.append(rounds)
 
     def _judged(self, items: Ints) -> Floats | None:
         """What a judge says of the outputs of ``items``, as log-odds, (N, m); None without a judge."""
@@ -217,7 +263,7 @@ class CertifiedLearner(CertifiedRun):
         names, law = self._first[standing.survivors], plan.law
         return EpochRecord(
             number=len(self.epochs),
-            first_round=self._n_rounds,
+            first_round=self._n_drawn,
             n_rounds=n_rounds,
             leader=int(self._first[standing.leader]),
             survivors=tuple(names.tolist()),
@@ -226,6 +272,7 @@ class CertifiedLearner(CertifiedRun):
             trust=tuple(plan.guess.trust.tolist()),
             guess=tuple(plan.guess.coefficients.tolist()),
             sure_from=law.sure_from,
+            n_open=len(self._under_way),
         )
 
     def _checks(self, said: Predictions, uniform: Floats) -> Floats:
@@ -237,10 +284,9 @@ class CertifiedLearner(CertifiedRun):
         return np.where(chosen, uniform[:, 2], np.nan)
 
     def _close(self, standing: Standing, if_not_over: RunStatus = RunStatus.RUNNING) -> None:
-        if self._rounds is None:
-            return
-        epoch, questions, self._rounds = self._rounds.epoch, self._rounds.questions, None
-        self._evidence.add(epoch, standing.survivors)
+        rounds, survivors = self._rounds.pop(0)
+        epoch, questions = rounds.epoch, rounds.questions
+        self._evidence.add(epoch, survivors)
         outcome = epoch.settled_prefix()
         if (found := epoch.found()) is not None:
             self._experience(standing).add(found.features, found.right, found.gave)
@@ -249,7 +295,7 @@ class CertifiedLearner(CertifiedRun):
         self._n_rounds += outcome.size
         self._questions_per_round = max(len(questions), 1) / max(outcome.size, 1)
         if not self._setting.passive:
-            agreed = ~contested(epoch.drawn.said[np.ix_(standing.survivors, np.arange(outcome.size))])
+            agreed = ~contested(epoch.drawn.said[np.ix_(survivors, np.arange(outcome.size))])
             self._n_free += int(agreed.sum())
         for question_id in questions:
             self._learn(question_id)
@@ -288,7 +334,7 @@ class CertifiedLearner(CertifiedRun):
         if self._setting.protocol == "follow-up":
             return Plan(guess, law_of_nobody(standing))
         needed = needed_rounds(standing, self._n_rounds, self._setting.eps)
-        n_unseen = self._evidence.n_unseen(self._n_rounds)
+        n_unseen = self._evidence.n_unseen(self._n_drawn)
         return Plan(guess, law_of_needs(standing, needed, self._scores.sure_from(), n_unseen))
 
     def _belief(self, chooser: Chooser, standing: Standing, epoch: Epoch, outcome: Ints) -> Floats:

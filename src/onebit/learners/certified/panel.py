@@ -137,7 +137,7 @@ class PanelLearner(CertifiedRun):
 
     @property
     def continues_item(self) -> bool:
-        return self._panel is not None and self.n_ready > 0 and self._panel.continues_item
+        return self._panel is not None and self._n_ready() > 0 and self._panel.continues_item
 
     def _first_standing(self) -> Standing:
         if self._setting.baseline is not None:
@@ -176,7 +176,8 @@ class PanelLearner(CertifiedRun):
         cells = list(zip(places[order].tolist(), labels[order].tolist(), strict=True))
         self._n_rounds = n_drawn
         self._n_free += n_rounds - np.unique(places[places >= record.first_round]).size
-        self._asking = self._panel = PanelQuestions(number, cells, self._items)
+        self._panel = PanelQuestions(number, cells, self._items)
+        self._under_way.append(self._panel)
 
     def _contenders(self, standing: Standing) -> Ints:
         """The leader, and the rivals that may still be ahead of it by more than eps; rising.

@@ -73,11 +73,13 @@ class CertifiedRun(Learner[CertifiedResult]):
             self._first, self._which, self._pool_said = hypotheses.distinct_on(items.x)
         self._ledger = Ledger(hypotheses.n_labels)
         self._standing: Standing | None = None
-        #: The epoch under way.
-        self._asking: Asking | None = None
+        #: The epochs under way, the first to close first.
+        self._under_way: list[Asking] = []
         #: Raters who answer at once.
         self._n_raters = 1
         self._n_rounds = self._n_free = self._n_checks = self._n_contradicted = 0
+        #: Answers of the epochs that have closed.
+        self._n_used = 0
         self._status = RunStatus.RUNNING
         self.epochs: PackedRecords[EpochRecord] = PackedRecords()
         self.closings: PackedRecords[Closing] = PackedRecords()
@@ -89,53 +91,69 @@ class CertifiedRun(Learner[CertifiedResult]):
 
     @abstractmethod
     def _begin(self, standing: Standing) -> None:
-        """Begin an epoch, or set the status where nothing is left to ask about."""
+        """Begin an epoch; where nothing is left to ask about and none is under way, set the status."""
 
     @abstractmethod
     def _close(self, standing: Standing, if_not_over: RunStatus = RunStatus.RUNNING) -> None:
-        """Close the epoch under way, and draw all conclusions; the status is ``if_not_over`` unless these end it."""
+        """Close the first epoch under way, and draw all conclusions; these end the run, or ``if_not_over`` does."""
+
+    def _n_ahead(self, standing: Standing) -> int:
+        """How many questions may be asked of epochs that begin while others are under way; 0: none may begin."""
+        return 0
 
     def ask(self, n: int = 1) -> tuple[Question, ...] | Status:
         check_count("the number of questions asked for", n)
         self._settle()
+        while self._n_ready() < n and self._begins_another():
+            pass
         questions: list[Question] = []
-        if self._asking is not None:
-            for _ in range(min(n, self._asking.n_ready, self._allowance(self._asking))):
-                questions.append(self._asking.next(len(self._ledger.questions) + len(questions)))
+        n = min(n, self._n_ready())
+        for asking in self._under_way:
+            for _ in range(min(n - len(questions), asking.n_ready)):
+                questions.append(asking.next(len(self._ledger.questions) + len(questions)))
         self._ledger.add(tuple(questions))
         if questions:
             return tuple(questions)
-        return Status.WAIT if self._ledger.n_open else Status.DONE
+        return Status.WAIT if self._ledger.n_open and self._status is RunStatus.RUNNING else Status.DONE
 
     def tell(self, question_id: int, answer: Answer | int) -> None:
         question = self._ledger.record(question_id, answer)
-        # After a budget cut the certificate has been given without it.
-        if self._asking is not None and question.epoch == self._asking.number:
-            self._asking.tell(question, answer)
+        # After the end the certificate has been given without it.
+        for asking in self._under_way:
+            if asking.number == question.epoch:
+                asking.tell(question, answer)
+            else:
+                asking.overhear(question, answer)
 
     @property
     def n_ready(self) -> int:
-        return 0 if self._asking is None else min(self._asking.n_ready, self._allowance(self._asking))
+        return self._n_ready() + self._n_more()
 
     def expect(self, n_raters: int) -> None:
         self._n_raters = check_count("the number of raters", n_raters)
 
     def untell(self, question_id: int) -> None:
-        asking = self._asking
-        if asking is None or question_id not in asking.questions or self._ledger.answers[question_id] is None:
+        asking = next((each for each in self._under_way if question_id in each.questions), None)
+        if asking is None or self._ledger.answers[question_id] is None:
             raise UnknownQuestionError(
                 f"question {question_id!r} has no answer that can be taken back; that is possible while a question of "
-                "the same epoch is open"
+                "the same epoch, or of one before it, is open"
             )
         asking.check_may_untell(question_id)
-        self._ledger.take_back(question_id)
+        question = self._ledger.take_back(question_id)
         asking.untell(question_id)
+        for other in self._under_way:
+            if other is not asking:
+                other.forget(question)
 
     def adopt(self, record: EpochRecord | EpochPlan) -> None:
         # The plan may be any, so a log stays good where numbers come out otherwise in the last bit, or plans improve.
         if not isinstance(record, EpochRecord):
             raise InvalidInputError(f"epoch {record.number} of the log is one of training, and this is a selection")
         self._given[record.number] = record
+        if record.n_open:
+            # Now, before more answers come: it began while others were under way.
+            self._settle()
 
     @property
     def result(self) -> CertifiedResult:
@@ -225,9 +243,15 @@ class CertifiedRun(Learner[CertifiedResult]):
             evidence, baseline=row, margin=self._setting.eps, delta=delta, differs=differs, transfer=transfer
         )
 
-    def _allowance(self, asking: Asking) -> int:
-        budget = self._setting.budget
-        return asking.n_ready if budget is None else budget - len(self._ledger.questions)
+    def _n_ready(self) -> int:
+        """How many questions of the epochs under way can be asked now."""
+        n_ready, budget = sum(asking.n_ready for asking in self._under_way), self._setting.budget
+        return n_ready if budget is None else min(n_ready, budget - len(self._ledger.questions))
+
+    @property
+    def _is_spent(self) -> bool:
+        """Whether the budget allows no more questions."""
+        return self._setting.budget is not None and len(self._ledger.questions) >= self._setting.budget
 
     def _standing_now(self) -> Standing:
         """Who is ahead; the first time, examples may be looked at for a vote."""
@@ -238,17 +262,37 @@ class CertifiedRun(Learner[CertifiedResult]):
         return self._standing
 
     def _settle(self) -> None:
-        """Close the epoch if it is over, and begin another unless the run is."""
+        """Close the epochs that are over, in order, and begin another if none is under way, unless the run is over."""
         standing = self._standing_now()
         while self._status is RunStatus.RUNNING:
-            if self._asking is None:
+            if not self._under_way or self._is_due():
                 self._begin(standing)
-            elif self._asking.n_unsettled == 0:
+            elif self._under_way[0].n_unsettled == 0:
                 self._close(standing)
-            elif self._ledger.n_open == 0 and self._allowance(self._asking) <= 0:
+            elif self._ledger.n_open == 0 and self._is_spent:
                 self._close(standing, if_not_over=RunStatus.BUDGET)
             else:
                 return
+        # What is still open was not needed.
+        self._under_way.clear()
+
+    def _is_due(self) -> bool:
+        """Whether a log has an epoch that began while so many were under way."""
+        given = self._given.get(len(self.epochs))
+        return given is not None and given.n_open == len(self._under_way)
+
+    def _n_more(self) -> int:
+        """How many questions may be asked, beside those that are ready, if epochs begin while others are under way."""
+        if not self._under_way or self._is_spent or len(self.epochs) in self._given:
+            return 0
+        return self._n_ahead(self._standing_now())
+
+    def _begins_another(self) -> bool:
+        """Begin an epoch while others are under way, if one may; whether it did."""
+        n_before = len(self.epochs)
+        if self._n_more() > 0:
+            self._begin(self._standing_now())
+        return len(self.epochs) > n_before
 
     @staticmethod
     def _status_after(standing: Standing, if_not_over: RunStatus) -> RunStatus:
@@ -259,13 +303,15 @@ class CertifiedRun(Learner[CertifiedResult]):
         return RunStatus.EXHAUSTED if standing.is_exact else if_not_over
 
     def _note_closing(self, standing: Standing) -> None:
-        """Record what the epoch under way has shown; it is over."""
+        """Record what the first epoch under way has shown; it is over."""
         self._given.pop(len(self.closings), None)
+        answers = self._ledger.answers
+        self._n_used += sum(answers[number] is not None for number in self._under_way[0].questions)
         self.closings.append(
             Closing(
                 len(self.closings),
                 self._n_rounds,
-                self._ledger.n_answered,
+                self._n_used,
                 int(self._first[standing.leader]),
                 tuple(self._first[standing.survivors].tolist()),
                 standing.certified_eps,
@@ -274,7 +320,7 @@ class CertifiedRun(Learner[CertifiedResult]):
                 tuple(self._first[standing.chosen_rows()].tolist()) if self._setting.ranks else (),
             )
         )
-        self._asking = None
+        del self._under_way[0]
 
 
 def _check_aim(setting: Setting, n_models: int) -> None:

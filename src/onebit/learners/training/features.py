@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
 
@@ -13,16 +13,22 @@ from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
+from sklearn.utils.extmath import randomized_svd
 
-from onebit.learners.training.constants import N_DIMENSIONS
+from onebit.hypotheses.base import n_examples
+from onebit.learners.training.constants import MOST_DIRECTED, N_DIMENSIONS, N_DIRECTIONS, ROWS_AT_ONCE
 
 
 class Features:
-    """Dense columns of unit variance; learned from the pool without any label.
+    """Dense columns of about unit variance; learned from the pool without any label.
 
-    Numbers are standardised, and a constant column is left at 0. Texts become tf-idf weights of words and pairs of
-    words; these, and any sparse features, become their main directions (latent semantic analysis), of length one.
+    Numbers are standardised, and a constant column is left at 0; more than ``N_DIRECTIONS`` columns become their main
+    directions (principal components). Texts become tf-idf weights of words and pairs of words; these, and any sparse
+    features, become their main directions (latent semantic analysis), of length one.
     """
+
+    #: The main directions of many columns of numbers, (columns, dimensions); None where there are few.
+    _directions: NDArray[np.float32] | None = None
 
     def __init__(self, x: Any, seed: int) -> None:
         #: The number of columns that are wanted; None for texts.
@@ -40,21 +46,42 @@ class Features:
                 self._before = make_pipeline(*([weighted] if weighted is not None else []), svd, Normalizer())
             else:
                 self._before = weighted
-        dense = self._dense(x)
-        self._mean = dense.mean(axis=0)
-        spread = dense.std(axis=0)
-        if self._before is not None:
-            # The directions are in order of weight, which says how much each means: one scale for all.
-            self._mean, spread = np.zeros_like(self._mean), np.full_like(spread, np.sqrt((dense**2).mean()))
+        n_rows = n_examples(x)
+        self._mean: NDArray[np.float64] | float = 0.0
+        if self._before is None:
+            self._mean = sum(dense.sum(axis=0) for dense in self._in_parts(x)) / n_rows
+        squares = sum(((dense - self._mean) ** 2).sum(axis=0) for dense in self._in_parts(x)) / n_rows
+        # Main directions are in order of weight, which says how much each means: one scale for all.
+        spread = np.sqrt(squares if self._before is None else np.full_like(squares, squares.mean()))
         self._spread = np.where(spread > 0, spread, 1.0)
+        if self._before is None and self._spread.size > N_DIRECTIONS:
+            self._directions = self._main_directions(x, seed)
 
     def __call__(self, x: Any) -> NDArray[np.float32]:
-        columns: NDArray[np.float32] = ((self._dense(x) - self._mean) / self._spread).astype(np.float32)
-        return columns
+        return np.concatenate([self._columns(dense) for dense in self._in_parts(x)])
+
+    def _columns(self, dense: NDArray[np.float64]) -> NDArray[np.float32]:
+        columns: NDArray[np.float32] = ((dense - self._mean) / self._spread).astype(np.float32)
+        return columns if self._directions is None else columns @ self._directions
+
+    def _main_directions(self, x: Any, seed: int) -> NDArray[np.float32]:
+        """One scale for all of them, so that near rows stay near."""
+        n_rows = n_examples(x)
+        some = np.random.default_rng(seed).permutation(n_rows)[:MOST_DIRECTED]
+        rows = self._columns(self._dense(x[np.sort(some)]))
+        found = randomized_svd(rows, min(N_DIRECTIONS, some.size), n_iter=2, random_state=seed % 2**32)[2]
+        directions: NDArray[np.float32] = found.T.astype(np.float32)
+        spread = np.sqrt(((rows @ directions) ** 2).mean())
+        return directions / np.float32(spread if spread > 0 else 1)
 
     def of_names(self, names: Iterable[Any]) -> NDArray[np.float32] | None:
         """The names of labels in the same columns, if these are of texts; None otherwise."""
         return self(np.array([_words(str(name)) for name in names], dtype=object)) if self.n_columns is None else None
+
+    def _in_parts(self, x: Any) -> Iterator[NDArray[np.float64]]:
+        """Some rows after the other: all at once, in double precision, would take more memory than all else."""
+        for first in range(0, max(n_examples(x), 1), ROWS_AT_ONCE):
+            yield self._dense(x[first : first + ROWS_AT_ONCE])
 
     def _dense(self, x: Any) -> NDArray[np.float64]:
         made = x if self._before is None else self._before.transform(x)

@@ -9,7 +9,9 @@ import numpy as np
 from onebit.errors import InvalidInputError
 from onebit.learners.training.choice import can_be_settled, given_possible, worth_asking
 from onebit.learners.training.constants import (
+    CANDIDATES_PER_ANSWER,
     FEW_KNOWN,
+    FIRST_CANDIDATES,
     GOOD_GUESSES,
     HALF_CHOSEN,
     LEAST_LOOKED_AT,
@@ -55,8 +57,7 @@ class FollowUpPlanner(Planner):
             # How many are drawn at random, and which of the unknown are chosen, is up to the plan.
             items = np.array(given.items, dtype=np.int64)
             at_random, chosen = items[: random.size], items[random.size :]
-            unknown = np.flatnonzero(self._known.unknown())
-            may_be = np.isin(chosen, unknown).all() and np.unique(items).size == items.size
+            may_be = self._known.unknown(chosen).all() and np.unique(items).size == items.size
             if not (np.array_equal(at_random, random) and may_be and given.most_each > 0):
                 raise InvalidInputError(f"epoch {number} of the log asks about items that could not be chosen")
             return self._adopted(given, number, False, items, np.arange(items.size) < random.size, given.most_each)
@@ -77,21 +78,24 @@ class FollowUpPlanner(Planner):
 
     def _chosen_share(self) -> float:
         """The share of items that are chosen because they are uncertain."""
-        per_label = self._known.n_known / int(self._known.possible.shape[1])
+        per_label = self._known.n_known / self._known.n_labels
         return per_label / (per_label + HALF_CHOSEN)
 
     def _most_each(self) -> int:
-        n_labels: int = self._known.possible.shape[1]
+        n_labels = self._known.n_labels
         n_known = self._known.n_known
         few = n_known < FEW_KNOWN * n_labels and (n_known + 1) * n_labels < GOOD_GUESSES * self._known.n_answers
         return n_labels if few else MOST_EACH
 
     def _candidates(self) -> Ints:
         """The items that may be chosen."""
-        unknown = self._known.unknown()
-        if self._neighbours is not None and (unknown & self._neighbours.speaks_of).any():
-            unknown &= self._neighbours.speaks_of
-        return np.flatnonzero(unknown)
+        if self._neighbours is not None:
+            n_first = max(FIRST_CANDIDATES, CANDIDATES_PER_ANSWER * self._known.n_answers)
+            for items in (self._neighbours.first_listed(n_first), np.sort(self._neighbours.listed)):
+                unknown = items[self._known.unknown(items)]
+                if unknown.size:
+                    return unknown
+        return np.flatnonzero(self._known.unknown(slice(None)))
 
     def _draw_random(self, n_wanted: int) -> Ints:
         """The next items that are drawn at random."""

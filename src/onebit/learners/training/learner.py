@@ -27,6 +27,7 @@ from onebit.learners.training.audit import Audits, set_aside
 from onebit.learners.training.constants import (
     AUDIT_QUESTIONS,
     EPOCH_SHARE,
+    ITEMS_BEFORE,
     LAST_SHARE,
     MIN_QUESTIONS,
     NEVER_LEFT,
@@ -111,7 +112,9 @@ class TrainingLearner(Learner[TrainingResult]):
         trains_on: Bools = np.zeros(n_items, dtype=np.bool_)
         trains_on[shuffled[n_aside:]] = True
         to_end = generator(seed, "items whose last label is asked").random(n_items)
-        self._known = Knowledge(trains_on, check_n_labels(n_labels), to_end < LAST_SHARE, to_end < NEVER_LEFT)
+        self._known = Knowledge(
+            trains_on, check_n_labels(n_labels), to_end < LAST_SHARE, to_end < NEVER_LEFT, ITEMS_BEFORE[protocol]
+        )
         self._known.recall(trained_on)
         planner = OneShotPlanner if protocol == "one-shot" else FollowUpPlanner
         # Of a large pool those have neighbours that are asked about first; follow-up keeps its first for later.
@@ -162,9 +165,9 @@ class TrainingLearner(Learner[TrainingResult]):
         # An epoch stays until every question of it is answered.
         if answer is not Answer.YES and self._epoch is not None:
             if answer is Answer.CANT_TELL:
-                self._known.unsure[question.item, question.label] = True
+                self._known.leave_open(question.item, question.label or 0)
             else:
-                self._known.possible[question.item, question.label] = False
+                self._known.deny(question.item, question.label or 0)
             if self._is_followed_up(question, answer):
                 self._epoch.ask_next_label(question_id)
 
@@ -186,8 +189,7 @@ class TrainingLearner(Learner[TrainingResult]):
             epoch.ready.remove(place)
         self._n_cant_tell -= answers[question_id] is Answer.CANT_TELL
         question = self._ledger.take_back(question_id)
-        self._known.possible[question.item, question.label] = True
-        self._known.unsure[question.item, question.label] = False
+        self._known.forget(question.item, question.label or 0)
 
     def adopt(self, plan: EpochRecord | EpochPlan) -> None:
         if not isinstance(plan, EpochPlan):
@@ -244,7 +246,7 @@ class TrainingLearner(Learner[TrainingResult]):
     def _result_now(self) -> TrainingResult:
         auditing = self._audited or (self._epoch is not None and self._epoch.plan.audits)
         answers = [each for each in self._ledger.answers[-RECENT:] if each is not None]
-        n_labels: int = self._known.possible.shape[1]
+        n_labels = self._known.n_labels
         return TrainingResult(
             status=self._status,
             promise=PROMISE,
@@ -292,11 +294,12 @@ class TrainingLearner(Learner[TrainingResult]):
             # The noes of this epoch came after its plan was made.
             asked = [self._ledger.questions[number] for number in epoch.place_of]
             noes = (Answer.NO, Answer.NONE)
-            denied = [(each.item, each.label) for each in asked if self._ledger.answers[each.id] in noes]
-            at = tuple(np.array(denied, dtype=np.int64).reshape(-1, 2).T)
-            self._known.possible[at] = True
+            denied = [(each.item, each.label or 0) for each in asked if self._ledger.answers[each.id] in noes]
+            for item, label in denied:
+                self._known.forget(item, label)
             epoch.belief = self._planner.belief(epoch.plan)
-            self._known.possible[at] = False
+            for item, label in denied:
+                self._known.deny(item, label)
         return int(best_possible(epoch.belief[place], self._known.askable(epoch.plan.items[place])))
 
     def _may_be_next(self, epoch: TrainingEpoch, label: int) -> bool:

@@ -34,7 +34,8 @@ class Names:
 
     def strength(self, known: Knowledge) -> float:
         """How much the names say, by what is known: beta."""
-        asked = np.flatnonzero(known.asked & known.possible.any(axis=1))
+        asked = known.asked_items()
+        asked = asked[known.n_possible[asked] > 0]
         some = asked[self._rank[asked].argsort()[:MOST_WEIGHED]]
         near, possible = self.cosines(some), known.possible[some]
         fit = [

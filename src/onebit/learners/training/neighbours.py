@@ -23,7 +23,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 from scipy.special import softmax
-from sklearn.neighbors import NearestNeighbors
 
 from onebit.learners.training.constants import (
     FIRST_SAME,
@@ -34,7 +33,6 @@ from onebit.learners.training.constants import (
     MOST_DENIED,
     MOST_LISTED,
     MOST_SAME,
-    N_NEIGHBOURS,
     PAIRS_BEFORE,
     SEARCH_HALVED_AT,
     TIES,
@@ -42,6 +40,7 @@ from onebit.learners.training.constants import (
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.model import Bools, Floats, Ints
 from onebit.learners.training.names import Names
+from onebit.learners.training.nearest import Nearest
 
 
 class Neighbours:
@@ -51,14 +50,18 @@ class Neighbours:
     """
 
     def __init__(self, x: NDArray[np.floating], listed: Ints, names: Names | None = None) -> None:
-        self._x, self.listed, self._names = x, listed[:MOST_LISTED], names
+        self.listed, self._names = listed[:MOST_LISTED], names
         #: Where an item is in the list; -1 if it is not.
         self._place = np.full(len(x), -1, dtype=np.int32)
         self._place[self.listed] = np.arange(self.listed.size)
         self.is_listed: Bools = self._place >= 0
         #: Items of which something can be said.
         self.speaks_of: Bools = self.is_listed if names is None else np.ones(len(x), dtype=np.bool_)
-        self._near: NDArray[np.int32] | None = None
+        self._nearest = Nearest(x, self.listed)
+
+    def first_listed(self, n_wanted: int) -> Ints:
+        """The first items of the list, in the order of the pool."""
+        return np.sort(self.listed[:n_wanted])
 
     def say(self, items: Ints, known: Knowledge) -> Floats:
         """The logarithm of how likely each label of ``items`` is by neighbours and names; up to a constant, (n, K)."""
@@ -90,22 +93,25 @@ class Neighbours:
 
     def log_likelihood(self, items: Ints, known: Knowledge) -> Floats:
         """The log-likelihood of what is known of the neighbours for each label of each item; shape (n, K)."""
-        found: Floats = np.zeros((len(items), known.possible.shape[1]), dtype=np.float32)
-        label, n_possible = _labels(known.possible)
+        found: Floats = np.zeros((len(items), known.n_labels), dtype=np.float32)
         if self.listed.size > 1:
-            same, shares = self.same(known), known.label_shares()
-            met = np.bincount(label[self.listed][label[self.listed] >= 0], minlength=found.shape[1])
+            same, shares, label = self.same(known), known.label_shares(), known.label[self.listed]
+            met = np.bincount(label[label >= 0], minlength=known.n_labels)
             confirmed_share = np.minimum(known.asked[self.listed].mean(), met / shares / self.listed.size)
             found -= np.outer(self.is_listed[items], same.sum() * confirmed_share)
-            _add_neighbours(self._place[items], self.near, label, known.possible, n_possible, same, shares, found)
+            rows = np.flatnonzero(self.is_listed[items])
+            near = self._nearest.of(self._place[items[rows]])
+            _add_neighbours(rows, near, known.label, known.possible, known.n_possible, same, shares, found)
         return found
 
     def same(self, known: Knowledge) -> Floats:
         """For each rank, the share of neighbours of about that rank that have the same label, as far as is known."""
         # Ranks 1, 2 to 3, 4 to 7 and so on are counted together.
-        rank_of = np.log2(np.arange(self.near.shape[1]) + 1).astype(np.int64)
+        rank_of = np.log2(np.arange(self._nearest.n_near) + 1).astype(np.int64)
         pairs = np.zeros((rank_of[-1] + 1, 2))
-        _count_pairs(self.listed, self.near, _labels(known.possible)[0], known.possible, rank_of, pairs)
+        asked = known.asked_items()
+        asked = asked[self.is_listed[asked]]
+        _count_pairs(asked, self._nearest.of(self._place[asked]), known.label, known.possible, rank_of, pairs)
         share = (FIRST_SAME * PAIRS_BEFORE + pairs[:, 1]) / (PAIRS_BEFORE + pairs.sum(axis=1))
         shares: Floats = share.clip(LEAST_SAME, MOST_SAME)[rank_of]
         return shares
@@ -113,36 +119,17 @@ class Neighbours:
     def near_of(self, items: Ints) -> tuple[Bools, NDArray[np.int32]]:
         """Which of ``items`` are listed, and the neighbours of these, nearest first."""
         is_listed = self.is_listed[items]
-        return is_listed, self.near[self._place[items[is_listed]]]
-
-    @property
-    def near(self) -> NDArray[np.int32]:
-        """The neighbours of each item that is listed, nearest first; found when first needed."""
-        if self._near is None:
-            n_near = min(N_NEIGHBOURS, self.listed.size - 1)
-            rows = self._x[self.listed]
-            found = NearestNeighbors(n_neighbors=n_near + 1).fit(rows).kneighbors(rows, return_distance=False)
-            itself = found == np.arange(self.listed.size)[:, None]
-            # Among many equal rows an item may not be found itself.
-            itself[~itself.any(axis=1), -1] = True
-            self._near = self.listed[found[~itself].reshape(self.listed.size, n_near)].astype(np.int32)
-        return self._near
+        return is_listed, self._nearest.of(self._place[items[is_listed]])
 
 
 def _fading(known: Knowledge, halved_at: float) -> float:
     """A factor that begins at 1 and is one half at ``halved_at`` known items a label."""
-    return 1 / (1 + known.n_known / int(known.possible.shape[1]) / halved_at)
-
-
-def _labels(possible: Bools) -> tuple[Ints, Ints]:
-    """The label of each item, or -1 if several are possible, and the number that are."""
-    n_possible = possible.sum(axis=1)
-    return np.where(n_possible == 1, possible.argmax(axis=1), -1), n_possible
+    return 1 / (1 + known.n_known / known.n_labels / halved_at)
 
 
 @njit(cache=True, nogil=True)
 def _add_neighbours(
-    places: NDArray[np.int32],
+    rows: Ints,
     near: NDArray[np.int32],
     label: Ints,
     possible: Bools,
@@ -151,13 +138,11 @@ def _add_neighbours(
     shares: Floats,
     found: Floats,
 ) -> None:
-    """Add to ``found`` (n, K) the log-likelihood of each neighbour, up to a constant for each item."""
+    """Add to ``rows`` of ``found`` (n, K) the log-likelihood of each of the neighbours ``near``, up to a constant."""
     n_labels = possible.shape[1]
-    for row in range(places.size):
-        if places[row] < 0:
-            continue
+    for place, row in enumerate(rows):
         for rank in range(near.shape[1]):
-            other, s = near[places[row], rank], same[rank]
+            other, s = near[place, rank], same[rank]
             if label[other] >= 0:
                 found[row, label[other]] += np.log1p(s / ((1 - s) * shares[label[other]]))
             elif 0 < n_possible[other] < n_labels:

@@ -23,6 +23,7 @@ from onebit.learners.training.constants import (
     BATCH,
     CHUNK,
     DROPPED,
+    FEW_LABELS,
     FIRST_GUESSES,
     LEAST_STEPS,
     LEAST_YES,
@@ -34,6 +35,7 @@ from onebit.learners.training.constants import (
     PRIOR,
     RATE,
     SQUARES,
+    STEPS_FALL,
     STEPS_PER_ANSWER,
 )
 from onebit.learners.training.model import Floats, Ints, Known
@@ -78,8 +80,9 @@ class NetworkEnsemble:
         return logits
 
     def learn(self, known: Known, rng: np.random.Generator) -> None:
-        n_wanted = int(STEPS_PER_ANSWER * (known.n_answers - self._n_learned))
-        n_steps = max(LEAST_STEPS, min(n_wanted, MOST_PASSES * len(known.x) // BATCH))
+        share = min(1.0, (FEW_LABELS / self._params[2].shape[2]) ** STEPS_FALL)
+        n_wanted = int(share * STEPS_PER_ANSWER * (known.n_answers - self._n_learned))
+        n_steps = max(round(share * LEAST_STEPS), min(n_wanted, MOST_PASSES * len(known.x) // BATCH))
         self._n_learned = known.n_answers
         decay = RATE * min(MOST_DECAY, PRIOR / len(known.x))
         batch, draw = Batch([param.shape for param in self._params]), _drawing(known)

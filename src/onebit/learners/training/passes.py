@@ -66,7 +66,8 @@ def back_through(slope: Array, leaving: Array, kept: Array) -> None:
                 slope[m, i, h] = slope[m, i, h] * kept[m, h] if leaving[m, i, h] > 0 else np.float32(0)
 
 
-@njit(cache=True, nogil=True)
+# Without these a loop with a root and a quotient is not vectorised, and takes six times as long.
+@njit(cache=True, nogil=True, error_model="numpy", fastmath={"arcp", "contract", "nsz", "reassoc", "afn"})
 def adam(param: Array, slope: Array, mean: Array, square: Array, rate: float, kept: float, decays: Array) -> None:
     """One step of Adam with decoupled weight decay, in place; all flat.
 
@@ -75,7 +76,8 @@ def adam(param: Array, slope: Array, mean: Array, square: Array, rate: float, ke
     """
     # Not 1e-8: where all is learned, slopes vanish, and steps of full length in their noise drive the weights away.
     step, shrink, least = np.float32(rate), np.float32(kept), np.float32(1e-4)
+    of_mean, of_square = decays[0], decays[1]
     for i in range(param.size):
-        mean[i] += decays[0] * (slope[i] - mean[i])
-        square[i] += decays[1] * (slope[i] * slope[i] - square[i])
+        mean[i] += of_mean * (slope[i] - mean[i])
+        square[i] += of_square * (slope[i] * slope[i] - square[i])
         param[i] = param[i] * shrink - step * mean[i] / (np.sqrt(square[i]) + least)

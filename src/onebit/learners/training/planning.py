@@ -6,7 +6,6 @@ A plan is made by the model once; out of a log it is only checked, as far as it 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections import deque
 from dataclasses import replace
 
 import numpy as np
@@ -105,7 +104,7 @@ class Planner(ABC):
     def _belief_of(self, model: Model, items: Ints) -> Floats:
         """What a model believes of ``items``; estimators refuse to be asked about none."""
         if items.size == 0:
-            return np.empty((0, self._known.possible.shape[1]))
+            return np.empty((0, self._known.n_labels))
         return mean_belief(model, take(self._x, items))
 
     def _asking(self, items: Ints, own: Floats) -> tuple[Floats, Floats]:
@@ -136,7 +135,7 @@ class OneShotPlanner(Planner):
 
     def _start(self, shuffled: Ints) -> None:
         self._uniforms = RoundStream(self._seed, "rounds")
-        self._pass: deque[int] = deque(shuffled.tolist())
+        self._pass, self._at = shuffled, 0
         self._n_passes, self._n_drawn = 1, 0
 
     @property
@@ -188,15 +187,25 @@ class OneShotPlanner(Planner):
 
     def _next_items(self, n_wanted: int) -> Ints:
         """The next unknown items of this pass, or of a new one; none if all are known."""
-        unknown = self._known.unknown()
-        if not any(unknown[item] for item in self._pass):
+        drawn = self._of_this_pass(n_wanted)
+        if drawn.size == 0:
             order = generator(self._seed, f"pass {self._n_passes}").permutation(np.flatnonzero(self._known.trains_on))
-            self._pass = deque(order.tolist())
+            self._pass, self._at = order, 0
             self._n_passes += 1
-        drawn: list[int] = []
-        while self._pass and len(drawn) < n_wanted:
-            drawn += [item for item in (self._pass.popleft(),) if unknown[item]]
-        return np.array(drawn, dtype=np.int64)
+            drawn = self._of_this_pass(n_wanted)
+        return drawn
+
+    def _of_this_pass(self, n_wanted: int) -> Ints:
+        """The next unknown items of this pass, which are all that are left of it if fewer than wanted."""
+        found: list[Ints] = []
+        n_missing = n_wanted
+        while n_missing and self._at < self._pass.size:
+            # Some at a time: to look at the whole pool for a few items would take longer than all else.
+            some = self._pass[self._at : self._at + n_missing]
+            found.append(some[self._known.unknown(some)])
+            self._at += some.size
+            n_missing -= found[-1].size
+        return np.concatenate([np.empty(0, dtype=np.int64), *found])
 
 
 def drawn(

@@ -11,7 +11,6 @@ from tests.unit.learners.certified.certified_kinds import (
     KINDS,
     N_LABELS,
     ONE_SHOT_POOL,
-    ONE_SHOT_STREAM,
     Kind,
     Told,
     by_epoch,
@@ -51,12 +50,13 @@ def test_one_rater_is_asked_the_same_with_and_without_the_hint(kind: Kind) -> No
 
 
 @every_kind
-def test_many_raters_have_fewer_epochs_that_replay_without_the_hint(kind: Kind) -> None:
+def test_many_raters_have_other_epochs_that_replay_without_the_hint(kind: Kind) -> None:
     alone, many, replayed = (kind.learner(eps=0.02) for _ in range(3))
     many.expect(30)
     run_telling(kind, alone)
     told = run_telling(kind, many)
-    assert len(many.epochs) < len(alone.epochs)
+    # In one-shot epochs overlap instead.
+    assert len(many.epochs) < len(alone.epochs) or any(record.n_open for record in many.epochs)
     # The first knows nothing yet, and is as it is with one rater.
     assert many.epochs[0] == alone.epochs[0]
     for record in many.epochs:
@@ -66,9 +66,10 @@ def test_many_raters_have_fewer_epochs_that_replay_without_the_hint(kind: Kind) 
 
 
 def test_an_epoch_has_questions_for_all_raters_but_grows_no_faster_than_what_is_known() -> None:
-    learner = ONE_SHOT_STREAM.learner(eps=1e-3)
+    kind = KINDS["labels-stream"]
+    learner = kind.learner(eps=1e-3)
     learner.expect(20)
-    run_until(ONE_SHOT_STREAM, learner, 8)
+    run_until(kind, learner, 8)
     n_answers = [0, *(closing.n_answers for closing in learner.closings)]
     n_asked = np.diff(n_answers)
     assert (n_asked[1:] <= 1.5 * MOST_GROWTH * np.array(n_answers[1:-1])).all()
@@ -292,12 +293,11 @@ def test_rounds_that_share_a_question_are_all_open_again() -> None:
     learner = CertifiedLearner(hypotheses, Pool(np.arange(2)), eps=0.001, delta=0.001)
     asked = learner.ask(100)
     assert isinstance(asked, tuple)
-    assert learner._rounds is not None
     for q in asked:
         learner.tell(q.id, Answer.NO)
-    assert learner._rounds.epoch.unsettled == 0
+    assert learner._rounds[0][0].epoch.unsettled == 0
     learner.untell(asked[0].id)
-    assert learner._rounds.epoch.unsettled > 1
+    assert learner._rounds[0][0].epoch.unsettled > 1
     learner.tell(asked[0].id, Answer.YES)
     # The other right label is as it was told: wrong. So the model that says the first is ahead, and all is known.
     result = learner.result

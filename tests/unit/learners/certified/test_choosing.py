@@ -121,8 +121,7 @@ def test_who_was_right_more_often_than_believed_is_ahead() -> None:
 
 def one_shot_of(learner: CertifiedLearner) -> Any:
     learner.ask()
-    assert learner._rounds is not None
-    return learner._rounds.epoch.one_shot
+    return learner._rounds[0][0].epoch.one_shot
 
 
 def test_guesses_do_not_favour_who_leads() -> None:

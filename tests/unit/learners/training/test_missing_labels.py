@@ -67,12 +67,12 @@ def test_cant_tell_is_not_asked_again_and_the_item_still_teaches(protocol: Train
 
 def test_what_an_item_teaches_after_a_cant_tell() -> None:
     known = Knowledge(np.ones(2, dtype=np.bool_), K)
-    known.unsure[0, 1] = True
+    known.leave_open(0, 1)
     known.take_in(Question(0, 0, 1, 1.0, 0), Answer.CANT_TELL)
     assert known.taught().size == 0, "can't tell alone says nothing"
     assert known.askable(0).tolist() == [True, False, True]
-    known.possible[0, 2] = False
+    known.deny(0, 2)
     known.take_in(Question(1, 0, 2, 1.0, 0), Answer.NO)
     lessons = known.lessons(np.zeros((2, 1)), known.taught(), 2)
     assert lessons.possible.tolist() == [[True, True, False]], "the label that was left open is not denied"
-    assert known.unknown().tolist() == [True, True]
+    assert known.unknown(np.arange(2)).tolist() == [True, True]

@@ -36,7 +36,8 @@ def answered(truth: np.ndarray, labels: np.ndarray) -> Knowledge:
     """What is known after one question about each item."""
     known = Knowledge(np.ones(truth.size, dtype=np.bool_), N_LABELS)
     for item, (label, right) in enumerate(zip(labels.tolist(), (labels == truth).tolist(), strict=True)):
-        known.possible[item, label] = right
+        if not right:
+            known.deny(item, label)
         known.take_in(Question(item, item, label, 1.0, 0), Answer.YES if right else Answer.NO)
     return known
 

@@ -103,3 +103,14 @@ def test_half_of_a_batch_has_a_known_label_if_any_has(n_yes: int, share: float) 
     rows = draw(np.random.default_rng(0))
     assert rows.shape == (constants.N_NETWORKS, constants.BATCH)
     assert (rows < n_yes).mean() == pytest.approx(share, abs=0.01)
+
+
+@pytest.mark.parametrize(("n_labels", "n_steps"), [(5, 96), (75, 96), (1200, 12)])
+def test_many_labels_take_fewer_steps(n_labels: int, n_steps: int) -> None:
+    """1.2 for each answer, and (75 / 1200)^.75 = 1 / 8 of them with 1,200 labels."""
+    rng = np.random.default_rng(0)
+    possible = np.arange(n_labels) != rng.integers(0, n_labels, 400)[:, None]
+    network = NetworkEnsemble(2, n_labels, rng)
+    x = rng.standard_normal((400, 2)).astype(np.float32)
+    network.learn(Known(x, possible, np.zeros(400), 80), rng)
+    assert network._n_steps == n_steps

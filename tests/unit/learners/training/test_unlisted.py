@@ -40,7 +40,8 @@ def test_the_evidence_of_noes_is_that_of_the_formula() -> None:
     belief = np.array([0.5, 0.2, 0.1, 0.1, 0.05, 0.05])
     asked = [(0, 0, Answer.NO), (0, 1, Answer.NO), (1, 2, Answer.YES)]
     questions = [Question(n, item, label, 1.0, 0) for n, (item, label, _) in enumerate(asked)]
-    known.possible[0, [0, 1]] = False
+    known.deny(0, 0)
+    known.deny(0, 1)
     unlisted.learn(questions, [answer for *_, answer in asked], {0: belief, 1: belief}, known)
     fit, missed, share = -UNTAUGHT * np.array(HEEDED), 0.0, 1 / (K + 1)
     for _, label, left in ((0, 0, [0, 1, 2, 3, 4, 5]), (0, 1, [1, 2, 3, 4, 5])):
@@ -82,7 +83,7 @@ def test_what_is_near_speaks_by_the_formula() -> None:
     found = unlisted.chances(np.arange(60), known, neighbours)
     for item in range(60):
         odds = share / (1 - share) / np.exp(unlisted.log_missed[item])
-        for s, other in zip(same, neighbours.near[item], strict=True):
+        for s, other in zip(same, neighbours.near_of(np.array([item]))[1][0], strict=True):
             a1, a0 = s + (1 - s) * share, (1 - s) * share
             missed = 0.0 if other == 2 else np.exp(unlisted.log_missed[other])
             ratio = (a1 + (1 - a1) * missed) / (a0 + (1 - a0) * missed)

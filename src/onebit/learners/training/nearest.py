@@ -1,0 +1,71 @@
+"""The nearest of some items, found exactly, a block of items at a time, when they are first asked for.
+
+All of them at once would let the first rater wait. Products of matrices give the distances, and one pass over them the
+nearest: faster than an index for approximate neighbours, which has to be built (docs/learning.md has the times). Not in
+the paper.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from onebit.learners.training.constants import N_NEIGHBOURS, SEARCH_BLOCK
+from onebit.learners.training.model import Bools, Ints
+
+
+class Nearest:
+    """The nearest among the items ``listed`` of the pool ``x`` (n, d), by Euclidean distance, itself left out.
+
+    Items are named by their place in the list. What is found does not hang on the order in which it is asked for: the
+    blocks are the same, and so are their products, to the last bit.
+    """
+
+    def __init__(self, x: NDArray[np.floating], listed: Ints) -> None:
+        self._x, self._listed = x, listed
+        #: The number of neighbours of each item.
+        self.n_near = min(N_NEIGHBOURS, listed.size - 1)
+        self._rows: NDArray[np.float32] | None = None
+        self._near: NDArray[np.int32] = np.empty((listed.size, max(self.n_near, 0)), dtype=np.int32)
+        self._is_found: Bools = np.zeros(-(-listed.size // SEARCH_BLOCK), dtype=np.bool_)
+
+    def of(self, places: NDArray[np.integer]) -> NDArray[np.int32]:
+        """The neighbours of the items at ``places``, nearest first; shape (n, n_near)."""
+        blocks = np.unique(places // SEARCH_BLOCK)
+        for block in blocks[~self._is_found[blocks]].tolist():
+            self._find(block)
+        near: NDArray[np.int32] = self._near[places]
+        return near
+
+    def _find(self, block: int) -> None:
+        if self._rows is None:
+            self._rows = np.ascontiguousarray(self._x[self._listed], dtype=np.float32)
+            self._squares = np.einsum("nd,nd->n", self._rows, self._rows)
+        first, last = block * SEARCH_BLOCK, min((block + 1) * SEARCH_BLOCK, self._listed.size)
+        found = np.empty((last - first, self.n_near), dtype=np.int64)
+        _least(self._rows[first:last] @ self._rows.T, self._squares / 2, first, found)
+        self._near[first:last] = self._listed[found]
+        self._is_found[block] = True
+
+
+@njit(cache=True, nogil=True)
+def _least(products: NDArray[np.float32], half_squares: NDArray[np.float32], first: int, found: Ints) -> None:
+    """The nearest columns of each row of ``products`` (n, m), nearest first; row i leaves out first + i.
+
+    Half of |a - b|^2 - |a|^2 is |b|^2 / 2 - <a, b>.
+    """
+    n_wanted = found.shape[1]
+    least = np.empty(n_wanted, dtype=np.float32)
+    for row in range(products.shape[0]):
+        least[:] = np.inf
+        for column in range(products.shape[1]):
+            distance = half_squares[column] - products[row, column]
+            # What is infinite is found too, while there is room.
+            if (distance >= least[-1] and least[-1] < np.inf) or column == first + row:
+                continue
+            at = n_wanted - 1
+            while at > 0 and distance < least[at - 1]:
+                least[at], found[row, at] = least[at - 1], found[row, at - 1]
+                at -= 1
+            least[at], found[row, at] = distance, column

@@ -1,0 +1,41 @@
+"""Features: many columns become their main directions, and rows are made dense some at a time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from onebit.learners.training import features
+from onebit.learners.training.features import Features
+
+
+def test_many_columns_become_few_that_keep_near_rows_near(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of 3 dimensions seen through 40 columns: 5 directions keep all distances, up to one scale."""
+    monkeypatch.setattr(features, "N_DIRECTIONS", 5)
+    rng = np.random.default_rng(0)
+    x = rng.standard_normal((200, 3)) @ rng.standard_normal((3, 40))
+    made = Features(x, seed=0)(x)
+    assert made.shape == (200, 5)
+    assert made.dtype == np.float32
+    assert np.isclose((made**2).mean(), 1.0, rtol=1e-3)
+    whole = (x - x.mean(axis=0)) / x.std(axis=0)
+    before, after = (np.linalg.norm(of[:100] - of[100:], axis=1) for of in (whole, made))
+    np.testing.assert_allclose(after / before, np.full(100, (after / before).mean()), rtol=1e-3)
+
+
+def test_few_columns_are_standardised_and_constant_ones_are_0() -> None:
+    x = np.column_stack([np.arange(10.0), np.full(10, 7.0)])
+    made = Features(x, seed=0)(x)
+    np.testing.assert_allclose(made[:, 0], (x[:, 0] - 4.5) / x[:, 0].std(), rtol=1e-6)
+    assert not made[:, 1].any()
+
+
+@pytest.mark.parametrize("kind", ["numbers", "texts"])
+def test_rows_made_dense_some_at_a_time_are_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(1)
+    words = ["pool", "short", "texts", "weather", "money", "travel", "food", "rain", "cash", "train", "bread", "storm"]
+    texts = np.array([" ".join(rng.choice(words, 6)) for _ in range(50)], dtype=object)
+    x = texts if kind == "texts" else rng.standard_normal((50, 4))
+    at_once = Features(x, seed=0)(x)
+    monkeypatch.setattr(features, "ROWS_AT_ONCE", 7)
+    np.testing.assert_allclose(Features(x, seed=0)(x), at_once, atol=1e-5)
