@@ -56,10 +56,10 @@ def X(rounds: Rounds, t: int, h: int, bet: float | None, is_rival: bool) -> floa
 @cache
 def D(rounds: Rounds, t: int, ahead: int | None, behind: int | None, bet: float) -> float:
     """By how much ``ahead`` is ahead of ``behind``; nobody is worth 0."""
-    of_ahead = 0.0 if ahead is None else X(rounds, t, ahead, bet, True)
-    of_behind = 0.0 if behind is None else X(rounds, t, behind, bet, False)
-    say_the_same = None not in (ahead, behind) and np.ptp(rounds.code[np.isin(rounds.rows, [ahead, behind]), t]) == 0
-    return 0.0 if say_the_same else of_ahead - of_behind
+    if ahead is None or behind is None:
+        return X(rounds, t, ahead, bet, True) if ahead is not None else -X(rounds, t, behind or 0, bet, False)
+    same = rounds.code[rounds.place(ahead), t] == rounds.code[rounds.place(behind), t]
+    return 0.0 if same else X(rounds, t, ahead, bet, True) - X(rounds, t, behind, bet, False)
 
 
 def most_wealth(h: int, ahead: int | None, behind: int | None, c: float) -> float:
