@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 TYPES = frozenset(
     {
         "onebit.classifier.YesNoClassifier",
+        "onebit.estimate.learning_curve.CurvePoint",
+        "onebit.estimate.learning_curve.ForecastPoint",
         "onebit.learners.training.features.Features",
         "onebit.learners.training.named.NamedModel",
         "onebit.learners.training.network.NetworkEnsemble",

@@ -170,6 +170,9 @@ class Covered(KnownAnswers):
             [label for label, _ in Counter(column[column >= 0].tolist()).most_common()[2:]] for column in said.T
         ]
 
+    def has(self, items: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return np.ones(items.size, dtype=np.bool_)
+
     def of(self, item: int) -> dict[int, bool]:
         return dict.fromkeys(self._uncovered[item], False) | super().of(item)
 
