@@ -32,6 +32,8 @@ CORRECTIVE, TEN = "fully corrective", "fully corrective, ten a call"
 SOLVERS = ("SPIDER", "plain", CORRECTIVE, TEN)
 #: SPIDER's gap is looked at when its steps have grown by this factor.
 LOOK_EVERY = 1.1
+#: Points of a line in the figure.
+MOST_DRAWN = 300
 
 
 def pieces(full: bool) -> list[Piece]:
@@ -144,8 +146,11 @@ def draw(rows: list[Row], figure: Figure) -> None:
         for solver in SOLVERS:
             for i, row in enumerate(where(rows, K=K, solver=solver)):
                 how = look(solver) | {"markersize": 3, "label": solver if i == 0 else None}
-                shown = np.array(row["gaps"]) > 0
-                axes.plot(np.array(row["calls"])[shown], np.array(row["gaps"])[shown], **how)
+                calls, gaps = np.array(row["calls"]), np.array(row["gaps"])
+                # Every point of a long run would make a picture of megabytes.
+                few = np.unique(np.geomspace(1, calls.size, MOST_DRAWN).astype(np.int64)) - 1
+                shown = few[gaps[few] > 0]
+                axes.plot(calls[shown], gaps[shown], **how)
         t = np.geomspace(1, max(max(row["calls"]) for row in where(rows, K=K)), 50)
         axes.plot(t, bound(t, K, N_HYPOTHESES), **THEORY, label="Theorem 3's bound")
         log_axes(axes, "oracle calls", "gap on the sample" if sizes[0] == K else "", f"K = {K}")
