@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.stats import norm
 
+from onebit.estimate import betting
 from onebit.estimate.betting import (
     BETS,
     CAP,
@@ -489,3 +491,15 @@ def test_a_gap_that_the_pool_has_no_room_for_is_impossible() -> None:
     assert wealth.log_wealth(0, 0.5)[1] < np.inf
     assert np.isinf(wealth.course(0, 0.6)[:, 1]).tolist() == [False, True]
     assert wealth.n_differ(0).tolist() == [0, 8]
+
+
+@pytest.mark.parametrize("width", [1.0, 0.5])
+def test_stakes_are_a_normal_law_of_log_bets_and_an_even_part(width: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By scipy's density; also with another width, since at 1 every power of it is the same."""
+    monkeypatch.setattr(betting, "NEAR_WIDTH", width)
+    usual = betting.usual_bet(0.01, exact=True)
+    assert usual == pytest.approx(0.35)
+    density = norm(math.log(usual), width).pdf(np.log(betting.BETS))
+    expected = 0.75 * density / density.sum() + 0.25 / betting.BETS.size
+    assert betting.stakes(usual) == pytest.approx(expected)
+    assert betting.stakes(None) == pytest.approx(np.full(betting.BETS.size, 1 / betting.BETS.size))
