@@ -30,6 +30,10 @@ def eps_of_budget(budget: int) -> float:
     return round(min(0.2, max(0.002, 15 / budget)), 6)
 
 
+#: What a selection looks for, and how surely: a study that goes on from another, or watches it, takes that over.
+AIM = ("eps", "delta", "baseline", "candidates", "margin", "top", "tiers")
+
+
 @dataclass(frozen=True, kw_only=True)
 class SelectionSpec(StudySpec):
     """A study of which of N models is the best."""

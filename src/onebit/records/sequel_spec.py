@@ -5,18 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-from onebit.records.selection_spec import SelectionSpec
+from onebit.records.selection_spec import AIM, SelectionSpec
 from onebit.records.setting import Setting
 
 #: Options of a selection that a sequel takes over from its study, or that no study has that can be gone on from.
 NOT_HERE = (
-    "eps",
-    "delta",
-    "baseline",
-    "candidates",
-    "margin",
-    "top",
-    "tiers",
+    *AIM,
     "protocol",
     "population",
     "learner",

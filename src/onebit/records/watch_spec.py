@@ -8,19 +8,13 @@ from typing import Annotated, ClassVar
 
 from onebit.errors import OptionError
 from onebit.records.option import Option
-from onebit.records.selection_spec import SelectionSpec
+from onebit.records.selection_spec import AIM, SelectionSpec
 from onebit.records.setting import ProtocolChoice
 from onebit.records.watch import ANSWERS_PER_BATCH, FALSE_ALARM_EVERY, WatchSetting, WatchSoFar
 
 #: Options of a selection that a watch has no use for.
 NOT_HERE = (
-    "eps",
-    "delta",
-    "baseline",
-    "candidates",
-    "margin",
-    "top",
-    "tiers",
+    *AIM,
     "learner",
     "population",
     "f_no",

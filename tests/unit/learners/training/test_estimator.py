@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -87,14 +88,17 @@ def test_classifiers_of_every_kind_learn_and_every_label_is_asked(
     """Neighbours need rows, cross-validation rows of each label; a support vector machine has no probabilities."""
     model = trained(estimator, X, protocol, 300)
     check_is_as_good(model, estimator, X)
-    assert set(model.answered_labels_.tolist()) == set(LABELS)
+    assert np.mean(model.predict(X) == np.array(LABELS)[Y]) > 0.8
+    assert min(Counter(model.answered_labels_.tolist())[label] for label in LABELS) > 5
     np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
 
 
 def test_numbers_with_gaps_for_those_that_take_them() -> None:
     gaps = np.where(np.random.default_rng(1).random(X.shape) < 0.1, np.nan, X)
     estimator = HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=5)
-    check_is_as_good(trained(estimator, gaps, "follow-up", 200), estimator, gaps)
+    model = trained(estimator, gaps, "follow-up", 200)
+    check_is_as_good(model, estimator, gaps)
+    assert np.mean(model.predict(gaps) == np.array(LABELS)[Y]) > 0.6
 
 
 def test_and_for_others_they_are_refused_before_any_question() -> None:
@@ -137,7 +141,9 @@ def test_a_pipeline_over_columns_of_several_kinds() -> None:
     mixed = make_column_transformer((OneHotEncoder(handle_unknown="ignore"), ["color"]), (StandardScaler(), ["a", "b"]))
     frame = pd.DataFrame(columns())
     estimator = make_pipeline(mixed, LogisticRegression(max_iter=1000))
-    check_is_as_good(trained(estimator, frame, "follow-up", 200), estimator, frame)
+    model = trained(estimator, frame, "follow-up", 200)
+    check_is_as_good(model, estimator, frame)
+    assert np.mean(model.predict(frame) == np.array(LABELS)[Y]) > 0.8
 
 
 def test_rows_that_are_neither_numbers_nor_texts() -> None:
