@@ -191,6 +191,11 @@ def test_only_research_imports_what_its_extra_installs() -> None:
     [
         ("onebit", ["numba", "sklearn", "scipy", "rich", "typer", *sorted(EXTRA), "onebit.research"]),
         ("onebit.cli.main", ["sklearn", "jinja2", *sorted(EXTRA), "onebit.research"]),
+        # Raters wait while a server starts again: what serves a selection.
+        (
+            "onebit.web.app, onebit.study.kinds.selection.kind",
+            ["sklearn", "scipy.stats", "scipy.optimize", "pandas", *sorted(EXTRA), "onebit.research"],
+        ),
     ],
 )
 def test_import_is_light(module: str, heavy: list[str]) -> None:

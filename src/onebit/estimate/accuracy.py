@@ -33,9 +33,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
-from scipy.optimize import brentq
-from scipy.special import betaln
-from scipy.stats import beta
+from scipy.special import betainccinv, betaincinv, betaln
 
 from onebit.errors import InvalidInputError, check_count, check_fraction
 
@@ -82,8 +80,8 @@ def exact_interval(n_yes: int, n_answers: int, delta: float, n_cant_tell: int = 
     """
     _check(n_yes, n_answers, delta, n_cant_tell)
     accepted = n_yes + n_cant_tell
-    low = float(beta.ppf(delta / 2, n_yes, n_answers - n_yes + 1)) if n_yes else 0.0
-    high = float(beta.isf(delta / 2, accepted + 1, n_answers - accepted)) if accepted < n_answers else 1.0
+    low = float(betaincinv(n_yes, n_answers - n_yes + 1, delta / 2)) if n_yes else 0.0
+    high = float(betainccinv(accepted + 1, n_answers - accepted, delta / 2)) if accepted < n_answers else 1.0
     return AccuracyInterval(low, high, _estimate(n_yes, n_answers - n_cant_tell), n_answers, delta)
 
 
@@ -126,5 +124,8 @@ def _end(n_yes: int, n_answers: int, delta: float, outer: float) -> float:
 
 def _crossing(beyond: Callable[[float], float], estimate: float, end: float) -> float:
     """Where the wealth crosses 1 / delta between the estimate, where it is least, and an end of [0, 1]."""
+    # Imported here: a server that starts should not wait for all of scipy.optimize.
+    from scipy.optimize import brentq
+
     inner, outer = (min(max(m, TINY), 1 - TINY) for m in (estimate, end))
     return float(brentq(beyond, inner, outer)) if beyond(inner) < 0 < beyond(outer) else end

@@ -20,7 +20,6 @@ convex, and so its mean at most 1 - p_i + p_i exp(l).
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import logsumexp
 
 from onebit.errors import InvalidInputError, check_count, check_fraction
@@ -70,4 +69,7 @@ def _low(n_yes: float, n: int, delta: float) -> float:
     # It falls with p, and at the share of yes it is below: no tilt wins there.
     if n_yes == 0 or beyond(TINY) <= 0:
         return 0.0
+    # Imported here: a server that starts should not wait for all of scipy.optimize.
+    from scipy.optimize import brentq
+
     return float(brentq(beyond, TINY, n_yes / n))

@@ -21,8 +21,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cholesky, solve_triangular
-from scipy.optimize import nnls
 
 from onebit.errors import InvalidInputError
 from onebit.explore.constants import (
@@ -226,6 +224,10 @@ def _model_minimum(scaled: Array, p: Array, ascent: Array) -> Array:
     """The z >= 0 that minimises (z - p) H (z - p) / 2 - ascent (z - p), H = scaled scaled^T."""
     hessian = scaled @ scaled.T
     hessian.flat[:: hessian.shape[0] + 1] *= 1 + RIDGE
+    # Imported here: what only plans or serves loads this module, and should not wait for all of scipy.optimize.
+    from scipy.linalg import cholesky, solve_triangular
+    from scipy.optimize import nnls
+
     root = cholesky(hessian)
     # With H = root^T root this is the least-squares problem |root z - target| over z >= 0.
     target = root @ p + solve_triangular(root, ascent, trans="T")

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import betabinom, binom, hypergeom
 
 from onebit.randomness import generator
 from onebit.verify.redraw import Contest
@@ -174,6 +173,9 @@ def _is_clear(counted: tuple[int, int, int]) -> int:
 
 def _low(n_yes: Ints, n: Ints, size: Ints | None, failure: float) -> Floats:
     """The least share of yes that is not excluded after ``n`` items; each of shape (N,)."""
+    # Imported here: it takes longer than all else that a server loads, and verify alone needs it.
+    from scipy.stats import betabinom, binom, hypergeom
+
     mixed, needed = betabinom.logpmf(n_yes, n, 0.5, 0.5), math.log(1 / failure)
     if size is None:
         least_share, likeliest = np.zeros(n.size), n_yes / np.maximum(n, 1)
