@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import select
 import sys
 import threading
 from collections.abc import Callable, Mapping
@@ -98,6 +99,7 @@ def _work(
     from onebit.web import tasks
 
     os.nice(NICE)
+    threading.Thread(target=_end_with_reader, args=(results,), daemon=True).start()
     _limit(limits)
     do: Callable[[str, Folders, dict[str, Any]], Any] = getattr(tasks, task)
     try:
@@ -107,9 +109,18 @@ def _work(
         told = {"error": in_fields(str(error)), "option": getattr(error, "option", None), "is_input": is_input}
     except (MemoryError, RecursionError):
         told = {"ended": True}
-    # A server that was killed asks no more.
+    # The server may have been killed this very moment.
     with suppress(BrokenPipeError):
         results.send_bytes(json.dumps(told).encode())
+
+
+def _end_with_reader(results: Connection) -> None:
+    """End this process once nobody can read its result: a server that was killed must not leave work behind."""
+    gone = select.poll()
+    # No event is asked for: what comes anyway is that the other end of the pipe was closed.
+    gone.register(results.fileno(), 0)
+    gone.poll()
+    os._exit(1)
 
 
 def _limit(limits: WorkLimits) -> None:

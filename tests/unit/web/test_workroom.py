@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +66,54 @@ def test_a_table_that_takes_too_long_is_refused(tmp_path: Path) -> None:
     write_table(tmp_path / "table.csv")
     with pytest.raises(OptionError, match="more than the 0 seconds"):
         workroom(tmp_path, seconds=0.0).do("plan", {"path": "table.csv", **CHOSEN})
+
+
+SLOW = """import os, pathlib, time
+from onebit.web import tasks
+
+def wait(storage, folders, body):
+    pathlib.Path(body["path"]).write_text(str(os.getpid()))
+    time.sleep(120)
+
+tasks.wait = wait
+"""
+SERVER = """import sys
+from pathlib import Path
+from onebit.web import workroom
+from onebit.web.folders import Folders
+
+workroom.PRELOADED.append("slow_task")
+folder = Path(sys.argv[1])
+workroom.Workroom("", Folders(folder, folder)).do("wait", {"path": str(folder / "number")})
+"""
+
+
+def is_running(process_id: int) -> bool:
+    """Whether it is there, and not only what nobody has asked about yet."""
+    try:
+        return Path(f"/proc/{process_id}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def eventually(is_so: Callable[[], bool], seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while not is_so() and time.monotonic() < end:
+        time.sleep(0.05)
+    return is_so()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="processes are looked up in /proc")
+def test_a_server_that_is_killed_leaves_no_work_behind(tmp_path: Path) -> None:
+    (tmp_path / "slow_task.py").write_text(SLOW)
+    number = tmp_path / "number"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), os.environ.get("PYTHONPATH", "")])}
+    with subprocess.Popen([sys.executable, "-c", SERVER, str(tmp_path)], env=environment) as server:
+        assert eventually(lambda: number.exists() and number.read_text() != "", 60)
+        worker = int(number.read_text())
+        assert is_running(worker)
+        server.kill()
+    assert eventually(lambda: not is_running(worker), 20)
 
 
 def test_raters_are_served_while_a_trap_is_read(served: Served) -> None:
