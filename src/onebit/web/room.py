@@ -107,11 +107,8 @@ class Room:
         self._look_again_at = now + max(REFRESH, (now - began) / SHARE)
         return self._overview
 
-    def _overview_of_late(self) -> Overview:
-        """One that raters can do with. It is renewed by and by, and nobody but the first waits for it."""
-        if self._overview is None:
-            with self._look_lock:
-                return self._overview or self._look()
+    def _overview_of_late(self) -> Overview | None:
+        """One that raters can do with: it is renewed by and by, and nobody waits for it; None before the first."""
         if time.monotonic() >= self._look_again_at and self._look_lock.acquire(blocking=False):
             threading.Thread(target=self._renew, name="looking at a study").start()
         return self._overview
@@ -153,7 +150,8 @@ class Room:
 
     def progress(self, state: State, rater: str, language: Language = LANGUAGES[ENGLISH]) -> dict[str, Any]:
         """How far the study is, for a rater: in words, and as numbers."""
-        forecast = self._overview_of_late().board.forecast
+        overview = self._overview_of_late()
+        forecast = None if overview is None else overview.board.forecast
         n_answers = len(self.study.view.answers)
         most = self.study.kind.most_answers
         return {

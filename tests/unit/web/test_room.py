@@ -66,6 +66,27 @@ def test_progress_follows_the_epochs_while_nobody_waits(serving: Serving) -> Non
     assert set(looked_at_by) == {"looking at a study"}
 
 
+def test_no_rater_waits_for_the_first_look_at_a_study(served: Served) -> None:
+    room = served.site.room(1)
+    looking, go_on, look = threading.Event(), threading.Event(), room._watcher.look
+
+    def slow() -> object:
+        looking.set()
+        go_on.wait(PATIENCE)
+        return look()
+
+    room._watcher.look = slow  # type: ignore[method-assign, assignment]
+    try:
+        # Would wait as long as the look takes, if it waited at all.
+        assert served.post("ask", served.ann, n=1).json()["questions"]
+        assert looking.wait(PATIENCE)
+        assert served.post("ask", served.bob, n=1).json()["progress"]["forecast"] is None
+        assert not go_on.is_set()
+        assert room._overview is None
+    finally:
+        go_on.set()
+
+
 @dataclass
 class AtHand:
     """A workroom without a process of its own, which takes a while to begin."""
