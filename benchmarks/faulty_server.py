@@ -14,6 +14,7 @@ import random
 import signal
 import struct
 import subprocess
+import time
 from collections.abc import Callable
 from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
@@ -30,6 +31,14 @@ from onebit.web import access
 POINTS = ("queued", "locked", "inserted", "committed", "noted", "published")
 #: An end of the write-ahead log that was half written, or half of the line beside the store: SQLite's alone.
 PARTIAL = ("log torn", "note torn")
+
+
+def holds_files(process: Path) -> bool:
+    """Whether a process of this folder of /proc still has files open: one that has ended has none."""
+    try:
+        return any((process / "fd").iterdir())
+    except OSError:
+        return False
 
 
 class Points:
@@ -49,12 +58,20 @@ class Points:
         os.kill(os.getpid(), signal.SIGKILL)
 
     def kill_others(self) -> None:
-        """Kill who makes forecasts, for this server or for one that was killed before it."""
+        """Kill who makes forecasts, for this server or for one that was killed before it, and wait until they are gone.
+
+        One that is killed lives on until it is scheduled, and whoever opens the store meanwhile takes its word for what
+        is in the write-ahead log.
+        """
         mark = f"FAULTS={self._wish.parent}\0".encode()
+        others = []
         for process in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 if int(process.name) != os.getpid() and mark in (process / "environ").read_bytes():
                     os.kill(int(process.name), signal.SIGKILL)
+                    others.append(process)
+        while any(map(holds_files, others)):
+            time.sleep(0.01)
 
     def reach(self, point: str) -> None:
         if self.is_wanted(point):
