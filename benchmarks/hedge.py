@@ -33,7 +33,7 @@ def models(n_hypotheses: int, n_labels: int) -> tuple[PredictionTable, np.ndarra
 
 
 def measure(case: Case) -> Case:
-    """Seconds to close phase I when all its answers are there, milliseconds for a question of phase II, and the whole."""
+    """Seconds to close phase I when all its answers are there, milliseconds for a question of phase II, and all."""
     started = time.process_time()
     hypotheses, truth = models(case["N"], case["K"])
     learner = HedgeLearner(hypotheses, Pool(np.arange(N_ITEMS)), HedgePlan(case["T"], N_FINAL), seed=0)
