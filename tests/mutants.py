@@ -52,6 +52,7 @@ TESTS = {
         "tests/reference/test_spider.py",
         "tests/reference/test_lemmas.py",
         "tests/unit/explore/test_mixture.py",
+        "tests/unit/explore/test_potential.py",
     ],
     "learners/paper": [
         "tests/unit/learners/paper",
