@@ -18,6 +18,7 @@ from onebit.learners.items import Pool
 from onebit.learners.paper.hedge import HedgeLearner
 from onebit.learners.paper.lists import ListLearner, filled_up, random_lists
 from onebit.learners.paper.sequel_sizes import HedgePlan, hedge_plan
+from onebit.randomness import RoundStream
 from onebit.raters import CallableRater
 from onebit.records import Answer, Question, Status
 
@@ -106,6 +107,20 @@ def test_estimates_are_unbiased() -> None:
         found.append(result.intervals.estimate * m)
     error = np.mean(found, axis=0) - np.mean(truth, axis=1)
     assert (abs(error) <= 6 * np.std(found, axis=0) / np.sqrt(60)).all()
+
+
+@pytest.mark.parametrize("m", [2, 5])
+def test_no_number_that_draws_a_list_draws_a_hypothesis(m: int) -> None:
+    """Theorem 7's proof needs the round's labels to be independent of who is drawn in it.
+
+    Of a round's four numbers the third draws the hypothesis; a list takes the second, and then numbers of its own.
+    """
+    learner = ListLearner(lists_of(m), pool(), HedgePlan(20, 10, list_size=m), seed=9)
+    pages = learner.ask_lists(20)
+    assert isinstance(pages, tuple)
+    first = RoundStream(9, "rounds").uniforms(0, 20)[:, 1:2]
+    expected = random_lists(np.hstack([first, RoundStream(9, "list 0").uniforms(0, 20)])[:, :m], K)
+    assert [[q.label for q in page] for page in pages] == expected.tolist()
 
 
 def test_lists_are_uniform() -> None:
