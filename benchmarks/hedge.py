@@ -6,6 +6,7 @@ costs a few passes over N numbers for each of about T / K yeses, however long it
 
 from __future__ import annotations
 
+import resource
 import time
 from collections.abc import Iterator
 
@@ -32,7 +33,8 @@ def models(n_hypotheses: int, n_labels: int) -> tuple[PredictionTable, np.ndarra
 
 
 def measure(case: Case) -> Case:
-    """Seconds to close phase I when all its answers are there, and milliseconds for a question of phase II."""
+    """Seconds to close phase I when all its answers are there, milliseconds for a question of phase II, and all."""
+    started = time.process_time()
     hypotheses, truth = models(case["N"], case["K"])
     learner = HedgeLearner(hypotheses, Pool(np.arange(N_ITEMS)), HedgePlan(case["T"], N_FINAL), seed=0)
     rater = SimulatedRater(truth)
@@ -60,6 +62,9 @@ def measure(case: Case) -> Case:
         "question of phase I, ms": 1000 * asking[0] / case["T"],
         "question of phase II, ms": 1000 * asking[1] / N_FINAL,
         "in the mixture": len(result.coverage.mixture.hypotheses),
+        "processor time of all, s": time.process_time() - started,
+        # The cases grow, so the most that the process has held is the last one's.
+        "memory, GB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9,
     }
 
 

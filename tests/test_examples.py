@@ -1,4 +1,4 @@
-"""Every example runs, the notebook too, and so does the code of the README, of docs/python.md and docs/rivals.md."""
+"""Every example runs, the notebook too, and so does the code of the README and of three pages of docs/."""
 
 from __future__ import annotations
 
@@ -87,7 +87,8 @@ def test_the_notebook_runs_and_shows_pictures() -> None:
 
 
 def test_code_of_the_pages_runs_and_says_the_truth() -> None:
-    pages = [(ROOT / name).read_text() for name in ("README.md", "docs/python.md", "docs/rivals.md")]
+    names_of_pages = ("README.md", "docs/python.md", "docs/rivals.md", "docs/sequel.md")
+    pages = [(ROOT / name).read_text() for name in names_of_pages]
     blocks = [block for page in pages for block in re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)]
     names: dict[str, object] = at_hand()
     for block in blocks:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from onebit.cli import options as opt
-from onebit.cli.sequel_plan import problem_in_words, sequel_figures, sequel_in_words
+from onebit.cli.sequel_plan import sequel_figures, sequel_in_words, sequel_rows
 from onebit.cli.table_plan import print_table_plan, table_figures
 from onebit.errors import InvalidInputError
 from onebit.learners.paper import rates, schedule
@@ -61,11 +61,15 @@ def plan(
     ] = None,
     right: Annotated[
         int | None,
-        typer.Option(help="For the sequel: s, how many labels of an item may be right; 1.", show_default=False),
+        typer.Option(
+            help="For the sequel: s, how many labels of an item may be right, by default 1.", show_default=False
+        ),
     ] = None,
     list_size: Annotated[
         int | None,
-        typer.Option(help="For the sequel: m, how many labels are predicted and asked at once; 1.", show_default=False),
+        typer.Option(
+            help="For the sequel: m, how many labels are predicted and asked at once, by default 1.", show_default=False
+        ),
     ] = None,
     id: Annotated[
         str | None, typer.Option(help="Column of the table that names the items.", show_default=False)
@@ -155,15 +159,31 @@ def _for_theorems(
     if natarajan is None:
         figures = plan_figures(labels, hypotheses or 0, all_eps[0], delta, gamma)
         rivals = rates.rival_rounds(labels, hypotheses or 0, all_eps[0], delta)
-        figures["rivals"] = [asdict(rival) for rival in rivals if rival.learner != rates.BEST_POSSIBLE]
+        figures["rivals"] = [asdict(rival) for rival in rivals]
         n_hypotheses, finite_eps, finite_delta = hypotheses or 0, all_eps[0], delta
     else:
+        if list_size > 1:
+            raise InvalidInputError(
+                "--list-size is for --hypotheses: the Natarajan dimension is that of a class which gives one label"
+            )
         figures = infinite_figures(labels, natarajan, all_eps[0], delta, gamma)
         n_hypotheses, (finite_eps, finite_delta) = figures["hypotheses"], schedule.after_cover(all_eps[0], delta)
     sequel = sequel_figures(labels, n_hypotheses, finite_eps, finite_delta, gamma, sparsity, list_size)
     if sequel["wins_below_eps"] is not None:
         sequel["wins_below_eps"] *= all_eps[0] / finite_eps
-    return {**figures, "sequel": sequel}
+    figures["sequel"] = sequel
+    return {**figures, "optimal_rate": {"order": _best_order(figures)}}
+
+
+def _best_order(figures: dict[str, Any]) -> float:
+    """The least order that is known: the sequel's, or that of a rival."""
+    K, eps, delta, sequel = (figures[key] for key in ("labels", "eps", "delta", "sequel"))
+    if "natarajan" in figures:
+        return rates.natarajan_optimal_order(K, figures["natarajan"], eps, delta, sequel["sparsity"])
+    lists = {key: sequel[key] for key in ("sparsity", "list_size")}
+    order = schedule.optimal_rate(K, figures["hypotheses"], eps, delta, **lists)
+    rivals = [rival["rounds"] for rival in figures["rivals"] if rival["is_order"]]
+    return min(order, *rivals) if set(lists.values()) == {1} else order
 
 
 def plan_figures(n_labels: int, n_hypotheses: int, eps: float, delta: float, gamma: float) -> dict[str, Any]:
@@ -181,7 +201,6 @@ def plan_figures(n_labels: int, n_hypotheses: int, eps: float, delta: float, gam
         "paper_as_printed": _phases(printed, n_labels, n_hypotheses),
         "uniform": {"rounds": schedule.uniform_rounds(n_labels, n_hypotheses, eps, delta)},
         "full_information": {"rounds": schedule.full_information_rounds(n_hypotheses, eps, delta)},
-        "optimal_rate": {"order": schedule.optimal_rate(n_labels, n_hypotheses, eps, delta)},
     }
 
 
@@ -200,7 +219,6 @@ def infinite_figures(n_labels: int, dimension: int, eps: float, delta: float, ga
         "eps": eps,
         "delta": delta,
         "uniform_order": rates.natarajan_order(n_labels, dimension, eps, delta),
-        "optimal_rate": {"order": rates.natarajan_optimal_order(n_labels, dimension, eps, delta)},
         "cover": {"unlabelled": cover.n_points, "max_hypotheses": size, "radius": cover.radius},
     }
 
@@ -242,20 +260,21 @@ def _print(figures: dict[str, Any], console: Console) -> None:
             f"phase 2: M2 = {_large(row['M2'])}\noracle calls: T = {_large(row['T'])}"
         )
         table.add_row(name, _large(row["rounds"]), parts)
-    sequel = figures["sequel"]
-    words = problem_in_words(sequel)
-    parts = f"phase I: T = {_large(sequel['T'])}\nphase II: n = {_large(sequel['n'])}; {words}"
-    table.add_row("the sequel's Theorem 3", _large(sequel["rounds"]), parts)
-    table.add_row(
-        "uniform, by its Bernstein step", _large(sequel["uniform_rounds"]), f"about 8 K log(N/delta) / eps^2; {words}"
-    )
+    for cells in sequel_rows(figures["sequel"], _large):
+        table.add_row(*cells)
     for rival in figures.get("rivals", ()):
         rounds = f"{'order ' if rival['is_order'] else ''}{_large(rival['rounds'])}"
         table.add_row(rival["learner"], rounds, f"{rival['formula']}\n{rival['guarantee']}; {rival['source']}")
     if "uniform_order" in figures:
         order = f"order {_large(figures['uniform_order'])}"
         table.add_row("uniform guesses, no cover", order, "K (d + log(1/delta)) / eps^2; Daniely et al. 2011")
-    table.add_row("best possible (2026)", f"order {_large(figures['optimal_rate']['order'])}", "a rate, no constants")
+    # For lists no lower bound is known.
+    best = f"best {'possible' if figures['sequel']['list_size'] == 1 else 'known'} (2026)"
+    table.add_row(
+        best,
+        f"order {_large(figures['optimal_rate']['order'])}",
+        "the sequel's rate, or a lower one above; no constants",
+    )
     console.print(table)
     if "cover" in figures:
         console.print(
@@ -266,7 +285,7 @@ def _print(figures: dict[str, Any], console: Console) -> None:
             soft_wrap=True,
         )
     console.print(_verdict(figures), soft_wrap=True)
-    console.print(sequel_in_words(sequel), soft_wrap=True)
+    console.print(sequel_in_words(figures["sequel"]), soft_wrap=True)
 
 
 def _verdict(figures: dict[str, Any]) -> str:

@@ -9,30 +9,31 @@ from numpy.typing import NDArray
 
 @njit(cache=True, nogil=True)
 def label_mass(
-    said: NDArray[np.integer], labels: NDArray[np.int64], probability: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """sum_h probability[h] [labels[i, j] is in said[h, i]], shape (n, k), and the mass of those who abstain, (n,).
+    said: NDArray[np.integer], labels: NDArray[np.int64], probability: NDArray[np.float64], n_labels: int
+) -> NDArray[np.float64]:
+    """The probability that labels[i, j] is in a list drawn from the mixture and filled up at random; shape (n, k).
 
-    ``said`` has shape (N, n, m), ``labels`` (n, k); who gives fewer than m labels (some are negative) abstains and
-    counts there alone. A matrix product would first turn ``said`` into N n m floats.
+    ``said`` has shape (N, n, m), ``labels`` (n, k). Who gives f < m labels to an example (the others are negative) has
+    m - f more, drawn from the other K - f: each of those is in the list with probability (m - f) / (K - f). A matrix
+    product would first turn ``said`` into N n m floats.
     """
-    gives = np.zeros(labels.shape)
-    abstains = np.zeros(labels.shape[0])
+    mass = np.zeros(labels.shape)
     n_said = said.shape[2]
     for h in range(said.shape[0]):
         p = probability[h]
         for i in range(labels.shape[0]):
-            whole = True
+            given = 0
             for k in range(n_said):
-                whole &= said[h, i, k] >= 0
-            if not whole:
-                abstains[i] += p
-                continue
+                given += said[h, i, k] >= 0
             for j in range(labels.shape[1]):
+                has = False
                 for k in range(n_said):
-                    if said[h, i, k] == labels[i, j]:
-                        gives[i, j] += p
-    return gives, abstains
+                    has |= said[h, i, k] == labels[i, j]
+                if has:
+                    mass[i, j] += p
+                elif given < n_said:
+                    mass[i, j] += p * (n_said - given) / (n_labels - given)
+    return mass
 
 
 @njit(cache=True, nogil=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -38,15 +39,37 @@ def test_plan_as_json_is_one_object() -> None:
 def test_plan_prints_the_sequels_sizes_beside_the_papers() -> None:
     options = ["plan", "--labels", "100", "--hypotheses", "1000", "--eps", "0.05"]
     shown = runner.invoke(app, [*options, "--right", "2", "--list-size", "3"]).stdout
-    assert "the sequel's Theorem 3" in shown
+    assert "the sequel's Theorem 6" in shown
     assert "up to 2 right" in shown
     assert "lists of 3" in shown
+    assert "about 8 K 4 / 3 log" in shown
+    assert "best known" in shown
+    assert "all others are for one right label" in shown
     figures = json.loads(runner.invoke(app, [*options, "--json"]).stdout)
     sequel = figures["sequel"]
     assert sequel["rounds"] == sequel["T"] + sequel["n"]
     assert sequel["rounds"] < sequel["uniform_rounds"] < figures["uniform"]["rounds"] < figures["paper"]["rounds"]
     assert sequel["wins_below_eps"] == 0.125
-    assert "never below" in runner.invoke(app, ["plan", "--labels", "5", "--hypotheses", "1000"]).stdout
+    few = ["plan", "--labels", "5", "--hypotheses", "1000"]
+    assert "K is too small for its constants" in runner.invoke(app, few).stdout
+    assert "or s too large" in runner.invoke(app, [*options, "--right", "60"]).stdout
+
+
+@pytest.mark.parametrize(
+    "given", [["--labels", "100"], ["--labels", "10", "--eps", "0.95"], ["--labels", "9", "--right", "8"]]
+)
+def test_nobodys_order_is_below_the_best_possible_one(given: list[str]) -> None:
+    """That of uniform guesses is K ln(N / delta) / eps^2."""
+    figures = json.loads(runner.invoke(app, ["plan", "--hypotheses", "1000", *given, "--json"]).stdout)
+    orders = [rival["rounds"] for rival in figures["rivals"] if rival["is_order"] and "--right" not in given]
+    orders.append(figures["labels"] * math.log(1000 / 0.05) / figures["eps"] ** 2)
+    assert figures["optimal_rate"]["order"] <= min(orders) * (1 + 1e-12)
+
+
+def test_lists_have_no_natarajan_dimension() -> None:
+    failed = runner.invoke(app, ["plan", "--labels", "9", "--natarajan", "2", "--list-size", "2"])
+    assert isinstance(failed.exception, InvalidInputError)
+    assert "gives one label" in str(failed.exception)
 
 
 def test_the_best_possible_order_for_an_infinite_class_is_below_uniform() -> None:

@@ -378,6 +378,15 @@ def test_the_inner_problem_alone() -> None:
     assert p == pytest.approx([0.75, 0.25], abs=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(10))
+def test_among_hypotheses_in_play_a_tenth_of_the_tolerance_is_left(seed: int) -> None:
+    """All eight come with the first pass, so the gap is that of the inner problem alone."""
+    rng = np.random.default_rng(seed)
+    found = corrective_frank_wolfe(on_table(random_right(rng, 8, 40)), random_barrier(rng, 40), 0.05)
+    assert found.converged
+    assert found.gap <= 0.1 * 0.05
+
+
 def test_bad_input() -> None:
     oracle = on_table(np.eye(3, dtype=bool))
     good = Barrier.of_paper(3, 0.5, 2)

@@ -30,6 +30,16 @@ def test_steps_stay_on_the_simplex(moves: list[tuple[int, float]]) -> None:
     assert found == pytest.approx(dense, abs=1e-9)
 
 
+@pytest.mark.parametrize("n_hypotheses", [2, 200])
+def test_rounding_does_not_add_up_over_many_steps(n_hypotheses: int) -> None:
+    """Steps 1 / t as in the paper, each to another hypothesis, or to two in turn."""
+    mixture = Mixture.point(1)
+    for t in range(2, 201):
+        mixture = mixture.toward(t % n_hypotheses, 1 / t)
+    assert mixture.probabilities.sum() == pytest.approx(1, abs=1e-14)
+    assert mixture.probabilities == pytest.approx(1 / n_hypotheses, abs=1e-12)
+
+
 def test_w() -> None:
     mixture = Mixture((0, 1, 2), np.array([0.5, 0.25, 0.25]))
     assert mixture.W(CLASS, X, np.array([0, 2, 2])).tolist() == [0.75, 0.25, 0.75]

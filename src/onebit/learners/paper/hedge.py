@@ -126,9 +126,9 @@ class HedgeLearner(EpochLearner[HedgeResult]):
         drawn = np.searchsorted(edges[:-1], uniform[:, 1] * edges[-1], side="right")
         label = said[drawn, np.arange(guess.size)].astype(np.int64)
         label = np.where((uniform[:, 2] < self._plan.gamma) | (label < 0), guess, label)
-        gives, abstains = label_mass(said[:, :, np.newaxis], label[:, np.newaxis], self._probability)
         # The mass of those who abstain is spread evenly, as the draw spreads it.
-        return label, W_gamma(gives[:, 0] + abstains / self._n_labels, self._plan.gamma, self._n_labels)
+        mass = label_mass(said[:, :, np.newaxis], label[:, np.newaxis], self._probability, self._n_labels)
+        return label, W_gamma(mass[:, 0], self._plan.gamma, self._n_labels)
 
     def _close_epoch(self) -> bool:
         if self._n_wanted() > 0 or self._epoch > 1:

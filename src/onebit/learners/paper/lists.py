@@ -49,8 +49,9 @@ class ListLearner(Learner[ListResult]):
     """Algorithm 3 of the sequel: as ``HedgeLearner``, with lists of m labels; for m = 1 it is the same, run for run.
 
     Sequel: Algorithm 3. Question m r + j is the j-th of round r. Its propensity is the probability that its label is
-    in the list: gamma m / K + (1 - gamma) Q. In phase I lists are uniform; in phase II too where the hypothesis drawn
-    gives fewer than m labels.
+    in the list: gamma m / K + (1 - gamma) Q. In phase I lists are uniform. Where the hypothesis drawn in phase II gives
+    fewer than m labels, its list is filled up with others at random: its own labels are asked for sure, as Theorem 6
+    counts on, and the propensity of the others is so much higher.
 
     >>> from onebit import Pool, SimulatedRater, run
     >>> from onebit.hypotheses.lists import ListTable
@@ -187,12 +188,11 @@ class ListLearner(Learner[ListResult]):
         said = self._lists.predictions(x)
         edges = self._probability.cumsum()
         drawn = np.searchsorted(edges[:-1], uniform[:, 1] * edges[-1], side="right")
-        labels = said[drawn, np.arange(guess.shape[0])].astype(np.int64)
-        by_guess = (uniform[:, 2] < self._plan.gamma) | (labels < 0).any(axis=1)
-        labels = np.where(by_guess[:, np.newaxis], guess, labels)
-        gives, abstains = label_mass(said, labels, self._probability)
-        even, gamma = self._m / self._n_labels, self._plan.gamma
-        return labels, (1 - gamma) * (gives + abstains[:, np.newaxis] * even) + gamma * even
+        labels = filled_up(said[drawn, np.arange(guess.shape[0])].astype(np.int64), guess)
+        gamma = self._plan.gamma
+        labels = np.where((uniform[:, 2] < gamma)[:, np.newaxis], guess, labels)
+        mass = label_mass(said, labels, self._probability, self._n_labels)
+        return labels, (1 - gamma) * mass + gamma * (self._m / self._n_labels)
 
     def _settle(self) -> None:
         if self._ledger.n_open or self._rest or self._n_wanted() or self._stream_ended:
@@ -297,3 +297,18 @@ def random_lists(uniform: Floats, n_labels: int) -> Labels:
             label += label >= taken
         lists[:, j] = label
     return lists
+
+
+def filled_up(lists: Labels, guess: Labels) -> Labels:
+    """Lists with negative entries, which get the first labels of a uniformly drawn list that they do not have yet.
+
+    Both have shape (n, m), and so has the result. Of the other labels all sets are equally likely: a random order of
+    all labels is one of the others too.
+
+    >>> filled_up(np.array([[4, -1, -1], [0, 1, 2]]), np.array([[2, 4, 0], [5, 4, 3]])).tolist()
+    [[4, 2, 0], [0, 1, 2]]
+    """
+    there = (guess[:, :, np.newaxis] == lists[:, np.newaxis, :]).any(axis=2)
+    not_used = np.hstack([lists < 0, there])
+    first = np.argsort(not_used, axis=1, kind="stable")[:, : lists.shape[1]]
+    return np.take_along_axis(np.hstack([lists, guess]), first, axis=1)

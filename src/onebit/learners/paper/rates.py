@@ -11,12 +11,10 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from onebit.estimate.delta import log_iltcb, log_policy_elimination, log_share
+from onebit.estimate.delta import log_iltcb, log_policy_elimination
 from onebit.learners.paper.constants import LARGEST
 from onebit.learners.paper.schedule import check_problem
 
-#: The row that is no learner but the limit of all.
-BEST_POSSIBLE = "best possible"
 #: c_0 = 4 rho (1 + theta_1) of Agarwal et al. 2014, theta_1 = 94.1, for epochs that double: rho = sqrt(2). Where these
 #: numbers were found is said in ``iltcb.py``.
 ILTCB_C0 = 4 * math.sqrt(2) * (1 + 94.1)
@@ -84,7 +82,7 @@ def iltcb_rounds(n_labels: int, n_hypotheses: int, eps: float, delta: float) -> 
 def rival_rounds(n_labels: int, n_hypotheses: int, eps: float, delta: float) -> tuple[RivalRounds, ...]:
     """All rivals, in the order of their publication."""
     check_problem(n_labels, n_hypotheses, eps, delta)
-    K, N, log_n = n_labels, n_hypotheses, log_share(n_hypotheses, delta)
+    K, N = n_labels, n_hypotheses
     surely = f"with probability {1 - delta:g}"
     # A whole number may be too large for a float, and is then the larger of the two anyway.
     by_size = math.inf if N > LARGEST else N / eps + 1 / eps**2
@@ -125,14 +123,6 @@ def rival_rounds(n_labels: int, n_hypotheses: int, eps: float, delta: float) -> 
             "Erez, Cohen, Koren, Mansour, Moran 2024",
             is_order=True,
         ),
-        RivalRounds(
-            BEST_POSSIBLE,
-            (1 / eps**2 + K / eps) * log_n,
-            "(1 / eps^2 + K / eps) ln(N / delta)",
-            f"{surely}, up to logarithms",
-            "Erez, Chen, Cohen, Koren, Mansour, Moran, Rakhlin 2026",
-            is_order=True,
-        ),
     )
 
 
@@ -146,13 +136,13 @@ def natarajan_order(n_labels: int, dimension: int, eps: float, delta: float) -> 
     return n_labels * (dimension + math.log(1 / delta)) / eps**2
 
 
-def natarajan_optimal_order(n_labels: int, dimension: int, eps: float, delta: float) -> float:
-    """min(1 / eps^2 + K / eps, K / eps^2) (d + ln(1 / delta)): the best possible order for a Natarajan class.
+def natarajan_optimal_order(n_labels: int, dimension: int, eps: float, delta: float, sparsity: int = 1) -> float:
+    """min(s / eps^2 + K / eps, K / eps^2) (d + ln(1 / delta)): the best possible order for a Natarajan class.
 
-    Corollary 4 of Erez, Chen, Cohen, Koren, Mansour, Moran and Rakhlin, COLT 2026, up to logarithms, and never above
-    :func:`natarajan_order`, since uniform guesses are possible too: their order is the lower one where eps is above
-    1 - 1 / K. Both are about the class itself, not about its cover.
+    Corollary 4 of Erez, Chen, Cohen, Koren, Mansour, Moran and Rakhlin, COLT 2026 (which has s = 1), up to logarithms,
+    and never above :func:`natarajan_order`, since uniform guesses are possible too: their order is the lower one where
+    eps is above 1 - s / K. Both are about the class itself, not about its cover.
     """
     check_problem(n_labels, 1, eps, delta)
-    best = (1 / eps**2 + n_labels / eps) * (dimension + math.log(1 / delta))
+    best = (sparsity / eps**2 + n_labels / eps) * (dimension + math.log(1 / delta))
     return min(best, natarajan_order(n_labels, dimension, eps, delta))

@@ -203,14 +203,19 @@ def full_information_rounds(n_hypotheses: int, eps: float, delta: float) -> int:
     return math.ceil(2 * log_one_phase(n_hypotheses, delta) / eps**2)
 
 
-def optimal_rate(n_labels: int, n_hypotheses: int, eps: float, delta: float) -> float:
-    """(1 / eps^2 + K / eps) log(N / delta): the best possible order, up to logarithms. A rate; it has no constants.
+def optimal_rate(
+    n_labels: int, n_hypotheses: int, eps: float, delta: float, *, sparsity: int = 1, list_size: int = 1
+) -> float:
+    """c min(s / eps^2 + K / (m eps), c K / (m eps^2)) log(N / delta), c = min(s, m): the best known order.
 
-    Erez, Chen, Cohen, Koren, Mansour, Moran and Rakhlin, "The sample complexity of multiclass and sparse contextual
-    bandits", COLT 2026.
+    It has no constants. Erez, Chen, Cohen, Koren, Mansour, Moran and Rakhlin, "The sample complexity of multiclass and
+    sparse contextual bandits", COLT 2026: Theorem 6, up to logarithms; for m = 1 it is (s / eps^2 + K / eps)
+    log(N / delta), Theorem 3, and Theorem 12 says that nobody does better. Uniform guesses are possible too, and have
+    the lower order where s is near K or eps near 1.
     """
     check_problem(n_labels, n_hypotheses, eps, delta)
-    return (1 / eps**2 + n_labels / eps) * log_share(n_hypotheses, delta)
+    c, per_label = min(sparsity, list_size), n_labels / list_size
+    return c * min(sparsity / eps**2 + per_label / eps, c * per_label / eps**2) * log_share(n_hypotheses, delta)
 
 
 def break_even_eps(plan: Plan, n_labels: int, n_hypotheses: int) -> float | None:

@@ -160,8 +160,8 @@ def variance_after(
 def harmonic(n_hedge: int, n_labels: int, list_size: int = 1, gamma: float = THEOREM_GAMMA) -> float:
     """H: sum over i < T of (1 / T) / (floor + (1 - gamma) i / T) is at most this, floor = gamma m / K.
 
-    Not in the sequel, which replaces the floor by 1 / T and so gets log T; with the floor kept it is log(1 + K / m) for
-    gamma = 1/2, however long phase I is.
+    Not in the sequel, which replaces the floor by 1 / T and so gets log T; with the floor kept it is
+    2 log(1 + K / m) for gamma = 1/2 and long phases I.
     """
     floor = gamma * list_size / n_labels
     return 1 / (n_hedge * floor) + math.log1p((1 - gamma) / floor) / (1 - gamma)

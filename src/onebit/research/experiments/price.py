@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from onebit.research.experiments.families import Problem, gap_family, real_table
-from onebit.research.experiments.pictures import BARS, log_axes, look, plain_ticks
+from onebit.research.experiments.pictures import BARS, THEORY, log_axes, look, plain_ticks
 from onebit.research.experiments.piece import Experiment, Piece, Row, column, seed_of, slope, where
 from onebit.research.experiments.simulation import (
     CONFIRMED_PER_LABEL,
@@ -143,10 +143,9 @@ def draw(rows: list[Row], figure: Figure) -> None:
         for title, how in lines:
             axes.errorbar(eps, column(mine, f"price, {title}"), yerr=column(mine, f"±, {title}"), **(BARS | how))
         K = mine[0]["K"]
-        axes.axhline(K, color="#777777", linewidth=0.8)
-        axes.text(eps.max(), K * 1.15, f"K = {K}", fontsize="small", color="#555555")
+        axes.axhline(K, **THEORY, label="K")
         n_models = where(rows, problem=name)[0]["N"]
-        title = f"{'family with gap 2 eps' if name == 'gap' else name}, {n_models} models"
+        title = f"{'gap 2 eps' if name == 'gap' else name}: K = {K}, {n_models} models"
         log_axes(axes, "eps", "rounds / rounds of full labels" if axes.get_subplotspec().is_first_col() else "", title)
         plain_ticks(axes, eps.tolist())
         axes.invert_xaxis()

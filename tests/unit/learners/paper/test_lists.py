@@ -16,8 +16,9 @@ from onebit.hypotheses.lists import ListTable, Singletons
 from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.learners.paper.hedge import HedgeLearner
-from onebit.learners.paper.lists import ListLearner, random_lists
+from onebit.learners.paper.lists import ListLearner, filled_up, random_lists
 from onebit.learners.paper.sequel_sizes import HedgePlan, hedge_plan
+from onebit.randomness import RoundStream
 from onebit.raters import CallableRater
 from onebit.records import Answer, Question, Status
 
@@ -32,8 +33,11 @@ def pool() -> Pool:
     return Pool(np.arange(N_ITEMS))
 
 
-def lists_of(m: int) -> ListTable:
-    return ListTable(np.stack([(TABLE + 2 * j if j < 3 else TABLE + 2 * j + 1) % K for j in range(m)], axis=2), K)
+def lists_of(m: int, short: bool = False) -> ListTable:
+    """Lists of m labels; if ``short``, some have fewer, or none at all."""
+    table = np.stack([(TABLE + 2 * j if j < 3 else TABLE + 2 * j + 1) % K for j in range(m)], axis=2)
+    missing = np.random.default_rng(m).random(table.shape) < 0.4
+    return ListTable(np.where(missing, -1, table) if short else table, K)
 
 
 @pytest.mark.parametrize("abstaining", [False, True])
@@ -63,10 +67,11 @@ def test_lists_of_one_are_hedge_run_for_run(seed: int, abstaining: bool) -> None
         assert getattr(one.intervals, name).tolist() == getattr(other.intervals, name).tolist()
 
 
+@pytest.mark.parametrize("short", [False, True])
 @pytest.mark.parametrize("m", [2, 3, 5])
-def test_a_label_is_asked_as_often_as_its_propensity_says(m: int) -> None:
+def test_a_label_is_asked_as_often_as_its_propensity_says(m: int, short: bool) -> None:
     """For each label of an item: the share of rounds that ask it, over its propensity, is 1 up to chance (6 sigma)."""
-    learner = ListLearner(lists_of(m), pool(), HedgePlan(300, 12_000, list_size=m), seed=m)
+    learner = ListLearner(lists_of(m, short), pool(), HedgePlan(300, 12_000, list_size=m), seed=m)
     asked: Counter[tuple[int, int | None]] = Counter()
     propensity: dict[tuple[int, int | None], float] = {}
     rounds: Counter[int] = Counter()
@@ -104,6 +109,20 @@ def test_estimates_are_unbiased() -> None:
     assert (abs(error) <= 6 * np.std(found, axis=0) / np.sqrt(60)).all()
 
 
+@pytest.mark.parametrize("m", [2, 5])
+def test_no_number_that_draws_a_list_draws_a_hypothesis(m: int) -> None:
+    """Theorem 7's proof needs the round's labels to be independent of who is drawn in it.
+
+    Of a round's four numbers the third draws the hypothesis; a list takes the second, and then numbers of its own.
+    """
+    learner = ListLearner(lists_of(m), pool(), HedgePlan(20, 10, list_size=m), seed=9)
+    pages = learner.ask_lists(20)
+    assert isinstance(pages, tuple)
+    first = RoundStream(9, "rounds").uniforms(0, 20)[:, 1:2]
+    expected = random_lists(np.hstack([first, RoundStream(9, "list 0").uniforms(0, 20)])[:, :m], K)
+    assert [[q.label for q in page] for page in pages] == expected.tolist()
+
+
 def test_lists_are_uniform() -> None:
     rng = np.random.default_rng(0)
     lists = random_lists(rng.random((20_000, 3)), 5)
@@ -113,14 +132,35 @@ def test_lists_are_uniform() -> None:
     assert max(abs(n - 2000) for n in seen.values()) < 6 * 43
 
 
-def test_short_lists_are_replaced_by_uniform_ones() -> None:
+def test_short_lists_are_filled_up_and_their_own_labels_are_asked_for_sure() -> None:
+    """Theorem 6 counts on gamma m / K + (1 - gamma) Q at least, Q the mass of those who have the label; exact here.
+
+    A list with one label of two has each of the other K - 1 as often as any.
+    """
     short = np.stack([TABLE, np.full_like(TABLE, -1)], axis=2)
     learner = ListLearner(ListTable(short, K), pool(), HedgePlan(50, 100, list_size=2), seed=1)
+    seen: list[Question] = []
     while isinstance(questions := learner.ask(40), tuple):
-        assert all(q.propensity == pytest.approx(2 / K) for q in questions)
+        seen += questions
         for question in questions:
             learner.tell(question.id, rater(question))
-    assert learner.result.chosen is not None
+    coverage = learner.result.coverage
+    assert coverage is not None
+    mass = np.zeros(4)
+    mass[list(coverage.mixture.hypotheses)] = coverage.mixture.probabilities
+    final = [q for q in seen if q.epoch == 1]
+    Q = np.array([mass @ (TABLE[:, q.item] == q.label) for q in final])
+    assert [q.propensity for q in final] == pytest.approx(0.5 * 2 / K + 0.5 * (Q + (1 - Q) / (K - 1)))
+
+
+def test_what_fills_up_a_list_is_uniform() -> None:
+    """One label is there; each of the six pairs of the other four comes as often as any: 3,333 of 20,000 (6 sigma)."""
+    guess = random_lists(np.random.default_rng(1).random((20_000, 3)), 5)
+    lists = filled_up(np.tile([-1, 3, -1], (20_000, 1)), guess)
+    assert (lists[:, 0] == 3).all()
+    seen = Counter(tuple(sorted(row)) for row in lists[:, 1:].tolist())
+    assert set(seen) == set(combinations([0, 1, 2, 4], 2))
+    assert max(abs(n - 20_000 / 6) for n in seen.values()) < 6 * 53
 
 
 def test_a_page_asks_which_of_these_are_right() -> None:

@@ -56,6 +56,7 @@ def test_all_rows_are_there_and_grow_with_K() -> None:
     assert all(row.source and row.formula and row.guarantee for row in few)
     assert natarajan_order(10, 3, 0.1, 0.05) == pytest.approx(10 * (3 + math.log(20)) / 0.01)
     assert natarajan_optimal_order(10, 3, 0.1, 0.05) == pytest.approx((100 + 100) * (3 + math.log(20)))
+    assert natarajan_optimal_order(10, 3, 0.1, 0.05, 4) == pytest.approx((400 + 100) * (3 + math.log(20)))
     # Where eps is above 1 - 1 / K, uniform guesses have the lower order.
     assert natarajan_optimal_order(2, 3, 0.8, 0.05) == natarajan_order(2, 3, 0.8, 0.05)
     with pytest.raises(InvalidInputError):

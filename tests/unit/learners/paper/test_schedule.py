@@ -55,6 +55,11 @@ def test_reference_rounds_by_hand() -> None:
     assert full_information_rounds(1, 0.1, 2 / math.e**2) == pytest.approx(2 * 2 / 0.01, abs=1)
     assert uniform_rounds(10, 1, 0.1, 2 / math.e) == pytest.approx(48 * 10 / 0.01, abs=1)
     assert optimal_rate(10, 1, 0.1, 1 / math.e) == pytest.approx(1 / 0.01 + 10 / 0.1)
+    assert optimal_rate(10, 1, 0.1, 1 / math.e, sparsity=3) == pytest.approx(3 / 0.01 + 10 / 0.1)
+    # Lists of two: c = 2, K / m = 5; and where all labels may be right, the order of uniform lists is the lower one.
+    assert optimal_rate(10, 1, 0.1, 1 / math.e, sparsity=3, list_size=2) == pytest.approx(2 * (3 / 0.01 + 5 / 0.1))
+    assert optimal_rate(10, 1, 0.1, 1 / math.e, sparsity=10, list_size=2) == pytest.approx(2 * 2 * 5 / 0.01)
+    assert optimal_rate(2, 1, 0.8, 1 / math.e) == pytest.approx(2 / 0.64)
     assert tolerance(10, 0.5) == pytest.approx(0.00125)
 
 

@@ -252,8 +252,9 @@ def test_the_needle_takes_K_over_eps_rounds() -> None:
     The .75 quantile of R exponential times has a relative standard error of 1.25 / sqrt(R). The sequel fails at least
     as often as nobody said yes in either phase, so it needs no fewer rounds; and half of its rounds ask every label
     with probability at least 1 / (2 K), so it needs at most 4 ln(4) K / eps. (Without a yes one in K guesses right,
-    which makes a run fail less often: the rounds are fewer by ln(1 + 1 / K) K / eps at most.) Between K = 8 and 128 a
-    factor of four bends the exponent by at most ln(4) / ln(16) = 1/2.
+    which makes a run fail less often: the rounds are fewer by ln(1 + 1 / K) K / eps at most.) A factor of four
+    bends the exponent of a regression on K = 4, 8, 16, 32, 128 by at most ln(2) sum |x| / sum x^2 = 1/2, where x is
+    ln K less its mean.
     """
     n_runs = 400
     needle = [
