@@ -66,7 +66,7 @@ def by_need(table: Any) -> ParquetRows | ModelShards | None:
     if not isinstance(table, str | Path):
         return None
     path = Path(table)
-    if "://" in str(table) or _is_folder_of_parquet(path):
+    if "://" in str(table) or is_folder_of_parquet(path):
         return open_rows(table)
     if path.suffix != SUFFIX or not path.is_file():
         return None
@@ -75,7 +75,8 @@ def by_need(table: Any) -> ParquetRows | ModelShards | None:
     return ParquetRows(table, [footer]) if is_large or OUTPUTS in footer.schema.names else None
 
 
-def _is_folder_of_parquet(path: Path) -> bool:
+def is_folder_of_parquet(path: Path) -> bool:
+    """Whether it is a folder of Parquet files, and none that a data set of Hugging Face is kept in."""
     is_dataset = any((path / name).is_file() for name in (STATE, SPLITS))
     return path.is_dir() and not is_dataset and any(path.rglob(f"*{SUFFIX}"))
 
