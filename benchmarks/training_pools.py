@@ -3,7 +3,7 @@
 Rows are 20 numbers of one byte around the centre of their label; ten labels, each half as frequent as the one before.
 They lie in ONEBIT_SCRATCH, or where temporary files go, are written by a process of their own, and are removed
 afterwards. "chosen from: all" is a run that chooses from all rows in place of those drawn, as far as memory allows: it
-decides whether drawing loses anything. Each run has a process of its own. Memory is the most that it held beside what
+decides whether drawing loses anything. Each case has a process of its own. Memory is the most that it held beside what
 it held before, without pages of the mapped file, which the system takes back when it needs them. "even accuracy" weighs
 all labels the same, so that rare ones count; accuracies are means over seeds. "3,000 beliefs" is what an epoch of
 follow-up computes at most to choose its items. ONEBIT_MOST_ROWS leaves out larger pools.
@@ -194,7 +194,7 @@ def remove_all_but(folder: Path | None) -> None:
 def measure(case: Case) -> Case:
     remove_all_but(folder_of(case))
     in_own_process({**case, "write": True})
-    runs = [in_own_process({**case, "seed": seed}) for seed in range(case["seeds"])]
+    runs = in_own_process(case)["runs"]
     worst = {"MiB", "first question, s", "by the clock, s"}
     return {
         name: max(run[name] for run in runs) if name in worst else float(np.mean([run[name] for run in runs]))
@@ -217,7 +217,7 @@ def run_here(case: Case) -> Case:
             write_parquet(folder)
         return {}
     fit = fit_parquet if is_parquet else fit_mapped
-    return fit(folder, case, case["seed"])
+    return {"runs": [fit(folder, case, seed) for seed in range(case["seeds"])]}
 
 
 if __name__ == "__main__":
