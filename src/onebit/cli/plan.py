@@ -106,7 +106,7 @@ def plan(
         typer.Option(
             "--whole",
             help="Of such a table: votes, agreement and equal models by one pass over all rows, and not by those drawn "
-            "alone.",
+            "alone; outputs are compared as they are.",
         ),
     ] = False,
     workers: opt.Workers = "1",

@@ -164,6 +164,8 @@ def test_what_is_for_large_tables_is_refused_of_others(tmp_path: Path) -> None:
             planned(path, "--id", "key", *option)
         with pytest.raises(InvalidInputError, match="are about a table"):
             planned("--labels", 3, "--hypotheses", 5, *option)
+    with pytest.raises(InvalidInputError, match="long says that an item has several"):
+        planned(large_table(tmp_path / "answers"), "--long")
     (tmp_path / "logs").mkdir()
     (tmp_path / "logs" / "a.eval").write_text("")
     with pytest.raises(InvalidInputError, match=r"all files of a folder of logs: FOLDER/\*"):

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from onebit.errors import OptionError
 from onebit.records import AskingProtocol, SelectionSpec
 from onebit.study.constants import PLAN_SEED
 from onebit.study.kinds.selection.forecast import forecast
@@ -39,6 +40,12 @@ def read_some(
     They are drawn as ``onebit draw`` draws them, so the selection is one on a stream; by a seed that is always the
     same, since a forecast promises nothing. All rows are read where there are no more than that.
     """
+    if spec.long:
+        raise OptionError(
+            "long",
+            f"{rows.place} is read by rows, and long says that an item has several of them; bring it to one row per "
+            "item, with a column for each model",
+        )
     if rows.n_rows <= n:
         return read_models(spec, rows.take(np.arange(rows.n_rows), progress)), spec
     # A row may be drawn twice, and then its id is there twice.
