@@ -1,8 +1,9 @@
-"""A selection from tables that nothing can hold: 10,000 models on a million items in Parquet, and on a billion.
+"""A selection from tables that nothing can hold: 10,000 models on a thousand to a billion items, and in Parquet.
 
 The rows of a million items lie in files, as lists of 10,000 int16 each (20 GB; compressed on the disk, and removed
-afterwards), in ONEBIT_SCRATCH or where temporary files go. Those of a billion are made when they are asked for, by the
+afterwards), in ONEBIT_SCRATCH or where temporary files go. The others are made when they are asked for, by the
 rule that made the files. Rows are drawn and a selection run on them as a stream; seconds are those of the processor.
+Files are also gone through whole, once, for what they show without a label ("pass").
 The table in files is written by a process of its own, so that the peak is that of whoever selects; what was written
 before it was stopped is not written again. ONEBIT_TABLE, as in 1000x100000, sets other numbers of models and rows.
 """
@@ -30,6 +31,7 @@ from numpy.typing import NDArray
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.items import Stream
+from onebit.passes import survey
 from onebit.randomness import generator
 from onebit.records import Answer
 from onebit.tables.drawing import draw
@@ -89,7 +91,7 @@ def write(folder: Path, n_models: int, n_rows: int) -> None:
 
 
 def cases() -> Iterator[Case]:
-    for n_rows in (1_000_000, 1_000_000_000):
+    for n_rows in (1_000, 10_000, 100_000, 1_000_000, 1_000_000_000):
         yield {"models": N_MODELS, "rows": n_rows, "from": "a generator"}
     n_models, n_rows = map(int, IN_FILES.split("x"))
     yield {"models": n_models, "rows": n_rows, "from": "files"}
@@ -132,9 +134,22 @@ def measure(case: Case) -> Case:
     folder.mkdir(parents=True, exist_ok=True)
     in_own_process({**case, "folder": str(folder), "write": True})
     on_disk = sum(path.stat().st_size for path in folder.iterdir()) / 1e9
-    figures = in_own_process({**case, "folder": str(folder)})
+    figures = in_own_process({**case, "folder": str(folder)}) | in_own_process({"folder": str(folder), "pass": True})
     shutil.rmtree(folder)
     return {**figures, "table, GB": 2 * case["models"] * case["rows"] / 1e9, "on the disk, GB": on_disk}
+
+
+def pass_here(folder: str) -> Case:
+    """One pass over all rows, in one process."""
+    start = time.process_time()
+    names = [f"m{h}" for h in range(len(ParquetRows(folder).names) - 1)]
+    found = survey(folder, names)
+    return {
+        "pass, s": time.process_time() - start,
+        "pass, peak, GB": peak_gb(),
+        "contested": found.n_contested / found.n_rows,
+        "equal": len(found.equal),
+    }
 
 
 def in_own_process(case: Case) -> Case:
@@ -154,6 +169,8 @@ if __name__ == "__main__":
         if of.get("write"):
             write(Path(of["folder"]), of["models"], of["rows"])
             print("{}")
+        elif of.get("pass"):
+            print(json.dumps(pass_here(of["folder"])))
         else:
             made = of["folder"] is None
             print(json.dumps(run_here(SimulatedRows(of["models"], of["rows"]) if made else RawRows(of["folder"]), 1)))

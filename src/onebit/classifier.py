@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model, mean_belief
 from onebit.learners.training.named import built_in
 from onebit.learners.training.network import NetworkEnsemble
+from onebit.learners.training.pool import PoolRows
 from onebit.learners.training.result import TrainingResult, missing_label
 from onebit.randomness import generator, given_or_fresh
 from onebit.raters import CallableRater
@@ -54,6 +56,9 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     that seem to have none and are no longer asked about (``warning_`` says so); of ``n_asked_to_end_`` rows asked about
     until the last label, ``n_without_label_`` have none. ``learning_curve_`` has intervals for the accuracy on the way,
     and ``forecast_`` what it may become with more answers, without a promise (``estimate/learning_curve.py``).
+    ``n_pool_`` is how many rows of ``X`` were chosen from: all, or where there are more than 200,000 and twice the
+    budget, so many that were drawn at random; the others are not read, so ``X`` may be an array that is mapped from a
+    file (``np.load(path, mmap_mode="r", allow_pickle=False)``). Rows are named by their place in ``X`` all the same.
     Even if ``fit`` fails, every answer given is in ``answered_items_``, ``answered_labels_`` and ``answers_`` (yes, no
     or can't tell), and all in ``history_``, for ``answers`` of a later ``fit``.
 
@@ -107,21 +112,25 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         changed are asked about, beyond the budget. ``observe`` is told the number of answers and what is known, now and
         then.
         """
-        x = self._checked(X, reset=True)
-        n_items = n_examples(x)
-        rater = self._rater(n_items, y, answer, labels)
+        self.seed_ = given_or_fresh(self.seed)[0]
+        given_before = list(answers)
+        pool = PoolRows.of(X, self.budget, self.seed_, given_before)
+        x = self._checked(pool.taken(X), reset=True)
+        n_items = self.n_pool_ = n_examples(x)
+        n_rows = n_items if pool.rows is None else pool.n_rows
+        rater = self._rater(n_rows, y, answer, labels)
         if n_items < 2:
             raise InvalidInputError(f"there is n_samples={n_items} row; one is asked about and one more is needed")
         if self.classes_.size < 2:
             raise InvalidInputError(
                 f"there is only one class, {self.classes_[0]!r}; with nothing to choose between there is nothing to ask"
             )
-        self.seed_ = given_or_fresh(self.seed)[0]
         self._features = Features(x, self.seed_) if self.estimator is None else None
         seen = x if self._features is None else self._features(x)
         names = self._names(labels, label_features)
         self._model, guide = self._new_model(seen, names)
-        earlier = checked(answers, self.classes_.tolist(), n_items)
+        by_row = checked(given_before, self.classes_.tolist(), n_rows)
+        earlier = [replace(each, item=pool.item(each.item)) for each in by_row]
         learner = TrainingLearner(
             self._model,
             seen,
@@ -139,14 +148,15 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             earlier=earlier,
             seed=self.seed_,
         )
-        given, remembered = list(earlier), Remembered(earlier, one_is_right=self.f_no + self.f_yes == 0)
+        given, remembered = by_row, Remembered(earlier, one_is_right=self.f_no + self.f_yes == 0)
 
         def heard(question: Question) -> Answer:
             said = remembered.of(question)
             if said is None:
-                said = rater(question)
+                row = pool.row(question.item)
+                said = rater(replace(question, item=row))
                 audited = learner.epochs[question.epoch].audits
-                given.append(EarlierAnswer(question.item, question.label or 0, said, audited))
+                given.append(EarlierAnswer(row, question.label or 0, said, audited))
             return said
 
         try:
@@ -154,7 +164,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         finally:
             # Answers cost more than anything else here: what stops the run does not take them with it.
             self._keep_answers(given)
-        self._keep(result)
+        self._keep(result, pool)
         # Answers from before, and none that was only recalled.
         self.n_answers_ = len(given)
         self.n_cant_tell_ = sum(each.answer is Answer.CANT_TELL for each in given)
@@ -169,7 +179,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         made.classes_, made._features, made._model = classes, features, model
         if features.n_columns is not None:
             made.n_features_in_ = features.n_columns
-        made._keep(result)
+        made._keep(result, PoolRows())
         return made
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -264,20 +274,20 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             (each.item, name, each.answer.value, each.audited) for each, name in zip(given, names, strict=True)
         ]
 
-    def _keep(self, result: TrainingResult) -> None:
+    def _keep(self, result: TrainingResult, pool: PoolRows) -> None:
         self.n_answers_ = result.n_answers
         self.n_cant_tell_ = result.n_cant_tell
         self.n_asked_to_end_ = result.n_asked_to_end
         self.n_without_label_ = result.n_without_label
-        self.without_label_items_ = np.array(result.without_label, dtype=np.int64)
-        self.left_items_ = np.array(result.left, dtype=np.int64)
+        self.without_label_items_ = pool.rows_of(result.without_label)
+        self.left_items_ = pool.rows_of(result.left)
         self.warning_ = missing_label(len(result.without_label), len(result.left), result.n_items_asked)
         self.learning_curve_, self.forecast_ = result.curve, result.forecast
         self.status_ = result.status.value
         self.promise_ = result.promise
         audited = result.accuracy
         self.accuracy_interval_: tuple[float, float] | None = None if audited is None else (audited.low, audited.high)
-        self.verified_items_ = np.array([each.item for each in result.verified], dtype=np.int64)
+        self.verified_items_ = pool.rows_of([each.item for each in result.verified])
         self.verified_labels_ = self.classes_[[each.label for each in result.verified]]
 
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from onebit.errors import InvalidInputError
+from onebit.errors import InvalidInputError, check_count
 from onebit.raters import CallableRater
 from onebit.records import Answer, SelectionSpec
 from onebit.report import Report
@@ -25,8 +25,10 @@ from onebit.study.constants import AT_A_TIME, PLANNED_EPS
 from onebit.study.creation import prepare
 from onebit.study.folder import StudyFolder, report_of
 from onebit.study.kinds.selection.making import open_table, read_models
+from onebit.study.kinds.selection.planning import PLANNED_ROWS, read_some
 from onebit.study.kinds.selection.planning import plan as planned
 from onebit.study.study import Study
+from onebit.tables.drawing import by_need
 from onebit.tables.labels import as_text
 from onebit.tables.opening import paths_of
 from onebit.tables.record import ModelTable, digest_of, narrow
@@ -147,18 +149,29 @@ def compare(
 
 
 def plan(
-    table: Any, *, eps: float | Sequence[float] = PLANNED_EPS, executor: Executor | None = None, **options: Any
+    table: Any,
+    *,
+    eps: float | Sequence[float] = PLANNED_EPS,
+    rows: int = PLANNED_ROWS,
+    executor: Executor | None = None,
+    **options: Any,
 ) -> Forecast:
     """How many answers it will take to choose from a table, as ``onebit plan`` forecasts it; no promise.
 
     The table and the options are those of ``select``; several ``eps`` may be given. One-shot and follow-up are
     forecast, or for free texts a panel, unless a ``protocol`` is named. Rehearsals run on an ``executor``, if given.
+    The table may also be a folder of Parquet files or a URL, of which so many ``rows`` are drawn; ``passes.survey`` has
+    what all rows say.
     """
     spec = SelectionSpec(**options)
     all_eps = (eps,) if isinstance(eps, float | int) else tuple(eps)
     for each in all_eps:
         replace(spec, eps=each)
-    models = read_models(spec, table)
+    large = by_need(table)
+    if large is None:
+        models = read_models(spec, table)
+    else:
+        models, spec = read_some(spec, large, check_count("rows", rows))
     return Forecast(
         planned(models, spec, all_eps, executor=executor), models.n_models, models.n_items, spec.delta, models.notes
     )

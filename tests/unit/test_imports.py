@@ -62,6 +62,7 @@ ALLOWED: dict[str, set[str]] = {
         "promise",
         "tables",
         "passes.engine",
+        "passes.survey",
         "passes.workers",
         "raters",
         "classifier",

@@ -35,7 +35,13 @@ MODEL = "model.skops"
 
 
 def learn(
-    data: Annotated[Path, typer.Argument(help=f"Examples, one per row: {NAMES}; an NPZ has X (and y).")],
+    data: Annotated[
+        Path,
+        typer.Argument(
+            help=f"Examples, one per row: {NAMES}; an NPZ has X (and y). Or a folder of Parquet files; of very many "
+            "rows in Parquet some are drawn."
+        ),
+    ],
     label: Annotated[
         str | None,
         typer.Option(help="Column with the right labels (NPZ: y); raters are then simulated.", show_default=False),
@@ -64,16 +70,20 @@ def learn(
     about the labels in the file --labels, and the same command goes on where you stopped. The model is written into the
     folder --out.
     """
-    _check(label, labels, out)
+    _check(data, label, labels, out)
     spec = opt.spec_of(TrainingSpec, {**locals(), "truth": label})
     # Imported here: what reads data and learns takes a second that --help should not.
     from onebit.study.folder import StudyFolder
-    from onebit.tables.data import Wanted, read_data
+    from onebit.tables.data import Wanted, read_pool
 
     folder = StudyFolder(out if out is not None else data.with_suffix(""))
     folder.check_is_free()
-    rows = read_data(data, Wanted(text=spec.text, label=label, id=id, show=spec.show))
-    spec = replace(folder.with_kept_seed(spec), labels=_names(rows, spec.labels, data))
+    spec = folder.with_kept_seed(spec)
+    wanted = Wanted(text=spec.text, label=label, id=id, show=spec.show)
+    rows = read_pool(data, wanted, spec.budget, spec.seed or 0)
+    if rows.drawn_from is not None:
+        _note_drawn(rows.n_items, rows.drawn_from, data)
+    spec = replace(spec, labels=_names(rows, spec.labels, data))
     if label is None:
         check_terminal("give --label COLUMN to simulate raters")
         if not rows.shown(0):
@@ -192,7 +202,7 @@ class _Training:
         return told
 
 
-def _check(label: str | None, labels: Path | None, out: Path | None) -> None:
+def _check(data: Path, label: str | None, labels: Path | None, out: Path | None) -> None:
     if label is None and labels is None:
         raise InvalidInputError(
             "neither --label nor --labels is given; --label COLUMN simulates raters, --labels FILE has the labels to "
@@ -202,6 +212,18 @@ def _check(label: str | None, labels: Path | None, out: Path | None) -> None:
         raise InvalidInputError(
             f"--out is {out}; it names a folder, into which the model is written as {MODEL}. Give a folder"
         )
+    if out is None and data.is_dir():
+        raise InvalidInputError(f"{data} is a folder, so --out must name another one, for the study and the model")
+
+
+def _note_drawn(n_drawn: int, n_rows: int, data: Path) -> None:
+    Console(stderr=True).print(
+        f"Note: {n_drawn:,} rows were drawn at random from the {n_rows:,} of {data.name}. Questions are about these; "
+        "what is said of the accuracy is about all of them.",
+        highlight=False,
+        markup=False,
+        soft_wrap=True,
+    )
 
 
 def _names(rows: Data, given: tuple[str, ...] | None, data: Path) -> tuple[str, ...]:

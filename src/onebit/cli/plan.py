@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import asdict
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -22,14 +21,19 @@ from onebit.study.constants import PLANNED_EPS
 
 #: What the theorems are asked for unless it is said.
 DEFAULT_EPS = 0.05
+ABOUT_A_TABLE = (
+    "--id, --truth, --show, --models, --reference, --judge, --long, --model, --output, --protocol, --error-rates, "
+    "--overlap, --rows and --whole are about a table; give the table, too"
+)
 
 
 def plan(
     table: Annotated[
-        list[Path] | None,
+        list[str] | None,
         typer.Argument(
             metavar="TABLE",
-            help="A table, or logs, as for onebit select: forecast what choosing from it costs.",
+            help="A table, or logs, as for onebit select: forecast what choosing from it costs. Or one that need not "
+            "fit into memory: a folder of Parquet files, or a URL such as s3://bucket/folder.",
             show_default=False,
         ),
     ] = None,
@@ -93,6 +97,22 @@ def plan(
     error_rates: opt.ErrorRates = None,
     overlap: opt.Overlap = SelectionSpec.overlap,
     seconds_per_answer: Annotated[float, typer.Option(help="For the rater-hours of a table.")] = SECONDS_PER_ANSWER,
+    rows: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Of a folder of Parquet files or a URL: rows drawn at random, on which the forecast rests; 10,000.",
+            show_default=False,
+        ),
+    ] = None,
+    whole: Annotated[
+        bool,
+        typer.Option(
+            "--whole",
+            help="Of such a table: votes, agreement and equal models by one pass over all rows, and not by those drawn "
+            "alone; outputs are compared as they are.",
+        ),
+    ] = False,
     workers: opt.Workers = "1",
     as_json: opt.AsJson = False,
 ) -> None:
@@ -102,6 +122,9 @@ def plan(
 
     With a table, selections are rehearsed on truths that the models' votes make likely: a forecast, no promise. It is
     one for one-shot and one for follow-up, or for free texts one for a panel, unless --protocol names one.
+
+    Of a table that is too large to be read, rows are drawn as by onebit draw, for a selection with --population stream;
+    the same rows each time. What they show without a label is told, too: by them, or with --whole by all rows.
 
     Without one, the theorems' rounds are computed: the paper's, its sequel's, uniform guesses, full labels, and the
     best possible order. An infinite class is given by its Natarajan dimension. It is first covered by a finite one,
@@ -118,15 +141,13 @@ def plan(
             )
         spec = opt.spec_of(SelectionSpec, {**given, "eps": None, "labels": None})
         figures = table_figures(
-            table, spec, tuple(eps or PLANNED_EPS), seconds_per_answer, Console(stderr=True), workers
+            table, spec, tuple(eps or PLANNED_EPS), seconds_per_answer, Console(stderr=True), workers, rows, whole
         )
     else:
-        about_a_table = (id, truth, models, reference, model, output, judge, error_rates)
-        if any(each is not None for each in about_a_table) or show or long or protocol != "auto" or overlap > 1:
-            raise InvalidInputError(
-                "--id, --truth, --show, --models, --reference, --judge, --long, --model, --output, --protocol, "
-                "--error-rates and --overlap are about a table; give the table, too"
-            )
+        about_a_table = (id, truth, models, reference, model, output, judge, error_rates, rows)
+        used = any((whole, show, long, protocol != "auto", overlap > 1))
+        if used or any(each is not None for each in about_a_table):
+            raise InvalidInputError(ABOUT_A_TABLE)
         figures = _for_theorems(
             labels, hypotheses, natarajan, eps, delta, gamma, _one_unless(right), _one_unless(list_size)
         )

@@ -16,7 +16,7 @@ from onebit.tables.formats import NAMES
 
 def learn(
     name: Name,
-    data: Annotated[Path, typer.Argument(help=f"Examples, one per row: {NAMES}.")],
+    data: Annotated[Path, typer.Argument(help=f"Examples, one per row: {NAMES}. Or a folder of Parquet files.")],
     labels: opt.Labels = None,
     storage: Storage = None,
     text: opt.Text = None,
@@ -55,4 +55,5 @@ def learn(
     with progress_bar("reading the data"):
         examples, spec = read(spec, data)
     create_study(storage, name, spec, examples)
-    say(f"The study {name} has {examples.n_items:,} items and {len(spec.labels or ())} labels.")
+    drawn = "" if examples.drawn_from is None else f", drawn at random from {examples.drawn_from:,} rows,"
+    say(f"The study {name} has {examples.n_items:,} items{drawn} and {len(spec.labels or ())} labels.")

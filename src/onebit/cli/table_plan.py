@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
+from onebit.cli.large_plan import survey_figures, survey_in_words
 from onebit.cli.progress import progress_bar
 from onebit.errors import InvalidInputError, check_fraction
 from onebit.records import SelectionSpec
@@ -18,14 +20,19 @@ if TYPE_CHECKING:
 
 
 def table_figures(
-    paths: list[Path],
+    tables: Sequence[str],
     spec: SelectionSpec,
     all_eps: tuple[float, ...],
     seconds_per_answer: float,
     console: Console,
     workers: str = "1",
+    rows: int | None = None,
+    whole: bool = False,
 ) -> dict[str, Any]:
-    """All figures of the command; its JSON. Progress goes to ``console``; ``workers`` rehearse."""
+    """All figures of the command; its JSON. Progress goes to ``console``; ``workers`` rehearse, and go over all rows.
+
+    Of a table that is read by need so many ``rows`` are drawn; the ``whole`` of it is gone through for its votes.
+    """
     for eps in all_eps:
         check_fraction("--eps", eps)
     if not seconds_per_answer > 0:
@@ -33,19 +40,32 @@ def table_figures(
     # Imported here: what reads tables and learns takes a second that a wrong option should not.
     from onebit.passes.workers import open_workers
     from onebit.study.kinds.selection.making import read_models
-    from onebit.study.kinds.selection.planning import plan, protocols
+    from onebit.study.kinds.selection.planning import PLANNED_ROWS, plan, protocols, read_some
+    from onebit.tables.drawing import by_need
 
-    name = paths[0].name if len(paths) == 1 else f"{len(paths)} logs"
+    large = by_need(tables[0]) if len(tables) == 1 else None
+    if large is None and (whole or rows is not None):
+        raise InvalidInputError(
+            "--rows and --whole are for a table of which some rows are read: a folder of Parquet files, or a URL; this "
+            "one is read whole"
+        )
+    name = f"{len(tables)} logs" if len(tables) > 1 else Path(tables[0]).name if large is None else tables[0]
     planned: list[Planned] = []
+    survey: dict[str, Any] | None = None
     with open_workers(workers) as executor:
         with progress_bar(f"reading {name}", console) as progress:
-            table = read_models(spec, paths, progress)
+            if large is None:
+                table = read_models(spec, [Path(each) for each in tables], progress)
+            else:
+                table, spec = read_some(spec, large, PLANNED_ROWS if rows is None else rows, progress)
         for note in table.notes:
             console.print(f"Note: {note}.", highlight=False, markup=False, soft_wrap=True)
+        if large is not None:
+            survey = survey_figures(large, table, spec, whole, executor, console)
         for protocol in protocols(spec, table.is_open):
             with progress_bar(f"rehearsing {protocol}", console) as progress:
                 planned += plan(table, replace(spec, protocol=protocol), all_eps, progress, executor)
-    rows = [
+    forecasts = [
         {
             "protocol": each.protocol,
             "eps": each.eps,
@@ -60,13 +80,15 @@ def table_figures(
     return {
         "table": name,
         "models": table.n_models,
-        "items": table.n_items,
+        "items": table.n_items if large is None else large.n_rows,
+        "rows_read": table.n_items,
         "labels": table.n_labels,
         "texts": table.is_open,
         "delta": spec.delta,
         "seconds_per_answer": seconds_per_answer,
-        "forecasts": rows,
+        "forecasts": forecasts,
         "notes": list(table.notes),
+        "survey": survey,
     }
 
 
@@ -87,6 +109,9 @@ def print_table_plan(figures: dict[str, Any], console: Console) -> None:
         span = f"{row['low']:,} to {row['high']:,}"
         shown.add_row(row["protocol"], f"{row['eps']:g}", answers, span, f"{row['rater_hours']:.1f}")
     console.print(shown)
+    if figures["survey"] is not None:
+        words = survey_in_words(figures["survey"])
+        console.print(words, soft_wrap=True, highlight=False, markup=False)
     console.print(
         f"{_how_rehearsed(figures['texts'])} {figures['seconds_per_answer']:g} seconds per answer. How far the best "
         "model is really ahead is not known before, so expect to be off by a factor of two, and sometimes more.",

@@ -102,7 +102,7 @@ class ShardedTable(FiniteClass):
         self.n_labels = check_n_labels(len(labels or ()) if n_labels is None else n_labels)
         self.n_hypotheses, self.n_items = len(self.models), self.rows.n_rows
         self._meaning = Meaning(self.models, self.n_labels, None if labels is None else tuple(labels))
-        self.shards = _shards(self.rows.groups)
+        self.shards = shards_of(self.rows.groups)
         self._firsts = np.array([shard.first for shard in self.shards])
         self._executor, self._done, self._progress = executor, done, progress
 
@@ -170,7 +170,8 @@ class ShardedTable(FiniteClass):
         self._items(x)
 
 
-def _shards(groups: Sequence[Group]) -> tuple[TableShard, ...]:
+def shards_of(groups: Sequence[Group]) -> tuple[TableShard, ...]:
+    """The tasks of a pass: the files of a table, or the row groups of a single file."""
     paths = list(dict.fromkeys(group.path for group in groups))
     if len(paths) == 1:
         return tuple(TableShard((group,)) for group in groups)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,13 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError
+from onebit.records.pool import rows_of_pool
 from onebit.tables.columns import Columns, Uses, read_columns
+from onebit.tables.drawing import is_folder_of_parquet
 from onebit.tables.formats import recognised
+from onebit.tables.frames import source_of
+from onebit.tables.model_shards import open_rows
+from onebit.tables.parquet_rows import SUFFIX
 from onebit.tables.record import Items
 
 ADVICE = "name a column of texts with --text, and one that is not learned from with --show or --id"
@@ -37,12 +42,14 @@ class Wanted:
 class Data(Items):
     """The examples ``x``: numbers (n, d), or n texts; ``columns`` are where they are from (none in an NPZ).
 
-    ``labels`` (n,) are texts; None unless they were asked for.
+    ``labels`` (n,) are texts; None unless they were asked for. ``drawn_from`` is how many rows there are, where these
+    were drawn from more; None where they are all.
     """
 
     x: NDArray[Any]
     columns: tuple[str, ...]
     labels: NDArray[np.str_] | None
+    drawn_from: int | None = None
 
     @property
     def n_items(self) -> int:
@@ -77,6 +84,27 @@ def read_data(path: str | Path, wanted: Wanted) -> Data:
         from onebit.tables.npz_file import read_examples
 
         return read_examples(file, wanted)
+
+
+def read_pool(path: str | Path, wanted: Wanted, budget: int | None, seed: int) -> Data:
+    """The examples that a training chooses from.
+
+    Of Parquet, a file or a folder of files, these are rows drawn at random where there are very many
+    (``records/pool.py``); they are read by row groups, and named by their places in the whole. Other files are read
+    whole.
+    """
+    place = Path(path)
+    if place.suffix != SUFFIX and not is_folder_of_parquet(place):
+        return read_data(path, wanted)
+    rows = open_rows(place)
+    drawn = rows_of_pool(rows.n_rows, budget, seed)
+    if drawn is None and place.is_file():
+        return read_data(path, wanted)
+    numbers = np.arange(rows.n_rows) if drawn is None else drawn
+    columns = replace(source_of(rows.take(numbers)).columns, where=place.name)
+    data = _from_columns(columns, wanted)
+    ids = pa.array([str(row + 1) for row in numbers.tolist()]) if data._ids is None else data._ids
+    return replace(data, _ids=ids, drawn_from=None if drawn is None else rows.n_rows)
 
 
 def data_of(examples: Any, where: str = "the examples") -> Data:

@@ -17,8 +17,11 @@ from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError, check_count
 from onebit.randomness import fresh_seed, generator
+from onebit.tables.dataset_folder import SPLITS, STATE
 from onebit.tables.formats import Progress
-from onebit.tables.model_shards import open_rows
+from onebit.tables.limits import MOST_CELLS
+from onebit.tables.model_shards import ModelShards, open_rows
+from onebit.tables.parquet_rows import OUTPUTS, SUFFIX, Footer, ParquetRows
 from onebit.tables.sampled import DRAW
 
 
@@ -52,6 +55,30 @@ def draw(table: str | Path | RowSource, n: int, seed: int | None = None, progres
     told = json.dumps({"table": source.place, "rows": source.n_rows, "drawn": n, "seed": seed})
     drawn = source.take(rows, progress)
     return drawn.replace_schema_metadata({**(drawn.schema.metadata or {}), DRAW: told.encode()})
+
+
+def by_need(table: Any) -> ParquetRows | ModelShards | None:
+    """The rows of a table that is read by need; None of one that is read whole.
+
+    By need are read: what lies at a URL, a folder of Parquet files, and a Parquet file that has models in lists or more
+    cells than are read.
+    """
+    if not isinstance(table, str | Path):
+        return None
+    path = Path(table)
+    if "://" in str(table) or is_folder_of_parquet(path):
+        return open_rows(table)
+    if path.suffix != SUFFIX or not path.is_file():
+        return None
+    footer = Footer.of(str(path))
+    is_large = sum(footer.n_rows) * len(footer.columns) > MOST_CELLS
+    return ParquetRows(table, [footer]) if is_large or OUTPUTS in footer.schema.names else None
+
+
+def is_folder_of_parquet(path: Path) -> bool:
+    """Whether it is a folder of Parquet files, and none that a data set of Hugging Face is kept in."""
+    is_dataset = any((path / name).is_file() for name in (STATE, SPLITS))
+    return path.is_dir() and not is_dataset and any(path.rglob(f"*{SUFFIX}"))
 
 
 def rows_drawn(n_rows: int, n: int, seed: int) -> NDArray[np.int64]:

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from onebit.cli.main import app
 from onebit.errors import InvalidInputError
-from onebit.tables.data import Wanted, read_data
+from onebit.tables.data import Wanted, read_data, read_pool
 from onebit.tables.formats import ENDINGS
 
 runner = CliRunner()
@@ -295,3 +295,47 @@ def test_nobody_is_asked_without_a_terminal(tmp_path: Path) -> None:
     (tmp_path / "labels.txt").write_text("cat\ndog\n")
     with pytest.raises(InvalidInputError, match="no terminal to ask at"):
         learned(write_texts(tmp_path), "--text", "note", "--labels", tmp_path / "labels.txt")
+
+
+def write_folder(folder: Path) -> Path:
+    """The rows of ``examples`` in three Parquet files."""
+    x, y = examples()
+    (folder / "pool").mkdir()
+    for number, rows in enumerate(np.array_split(np.arange(len(y)), 3)):
+        named = {"name": [f"@{row}" for row in rows], "kind": [y[row] for row in rows]}
+        table = pa.table({**named, "a": x[rows, 0], "b": x[rows, 1]})
+        parquet.write_table(table, folder / "pool" / f"{number}.parquet", row_group_size=20)
+    return folder / "pool"
+
+
+def test_a_folder_is_learned_from_as_one_file_is(tmp_path: Path) -> None:
+    pool, whole = write_folder(tmp_path), tmp_path / "whole.parquet"
+    parquet.write_table(pa.concat_tables([parquet.read_table(path) for path in sorted(pool.iterdir())]), whole)
+    options = ["--label", "kind", "--id", "name", "--budget", 60]
+    found = [learned(data, *options, "--out", tmp_path / name) for name, data in (("a", pool), ("b", whole))]
+    for each in found:
+        del each["seconds"], each["model"]
+    assert found[0] == found[1]
+    with pytest.raises(InvalidInputError, match="so --out must name another one"):
+        learned(pool, *options)
+
+
+def test_of_many_rows_some_are_drawn_and_the_same_command_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("onebit.records.pool.MOST_POOL", 120)
+    pool, out = write_folder(tmp_path), tmp_path / "out"
+    options = ["learn", pool, "--label", "kind", "--show", "name", "--budget", 60, "--out", out]
+    done = runner.invoke(app, [*map(str, options), "--json"])
+    figures = json.loads(done.stdout)
+    assert figures["n_items"] + figures["n_held_out"] == 120
+    assert "120 rows were drawn at random from the 200 of pool" in done.stderr
+    # Its seed was drawn, and is kept: the same rows are drawn again.
+    again = json.loads(invoke(*options, "--json"))
+    assert (again["seed"], again["accuracy"]) == (figures["seed"], figures["accuracy"])
+    drawn = read_pool(pool, Wanted(label="kind", show=("name",)), 60, figures["seed"])
+    assert (drawn.n_items, drawn.drawn_from) == (120, 200)
+    for item in range(120):
+        row = int(drawn.item_id(item)) - 1
+        assert drawn.shown(item) == {"name": f"@{row}"}
+        assert drawn.x[item].tolist() == examples()[0][row].tolist()

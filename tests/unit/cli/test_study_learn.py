@@ -6,6 +6,8 @@ import json
 from collections import defaultdict
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 from typer.testing import CliRunner, Result
 
@@ -14,6 +16,7 @@ from onebit.errors import InvalidInputError
 from onebit.estimate.accuracy import exact_interval, with_errors
 from onebit.estimate.delta import failure_of_whole_audit
 from onebit.records import Answer, EpochPlan
+from onebit.records.pool import rows_of_pool
 from onebit.study.opening import load_study
 from onebit.study.study import Offer
 
@@ -126,3 +129,22 @@ def test_elsewhere_none_of_these_is_refused_and_nothing_is_written(folder: Path)
             study.tell(offer, Answer.NONE)
         assert study.ask("ann") == offer
         assert study.view.answers == {}
+
+
+def test_of_a_large_folder_rows_are_drawn_by_the_seed_of_the_study(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("onebit.records.pool.MOST_POOL", 50)
+    (folder / "pool").mkdir()
+    table = pa.table({"words": [words for words, _ in ROWS], "name": [f"n{row}" for row in range(len(ROWS))]})
+    pa.parquet.write_table(table, folder / "pool" / "0.parquet", row_group_size=10)
+    options = ["--labels", str(folder / "labels.txt"), "--text", "words", "--id", "name", "--budget", "20"]
+    done = run("study", "learn", "s", str(folder / "pool"), *options)
+    assert f"has 50 items, drawn at random from {len(ROWS)} rows, and" in done.output
+    with load_study("s") as study:
+        drawn = rows_of_pool(len(ROWS), 20, study.created.training.seed)
+        assert drawn is not None
+        assert not study.created.training.seed_given
+        for item, row in enumerate(drawn.tolist()):
+            assert study.item(item).shown == {"words": ROWS[row][0]}
+            assert study.item(item).id == f"n{row}"

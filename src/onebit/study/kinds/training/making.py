@@ -15,7 +15,7 @@ from onebit.records import StudySpec, TrainingSpec
 from onebit.study.creation import NewStudy, Progress, about_of
 from onebit.study.needed import Needed
 from onebit.study.source import columns_as_texts, without_right_labels
-from onebit.tables.data import Data, Wanted, read_data
+from onebit.tables.data import Data, Wanted, read_pool
 from onebit.tables.opening import is_npz
 
 
@@ -25,7 +25,9 @@ def read(spec: TrainingSpec, path: Path, progress: Progress | None = None) -> tu
     Labels that were not given are those of the column of right labels.
     """
     shown = columns_as_texts(spec, has_columns=not is_npz(path))
-    rows = read_data(path, Wanted(text=spec.text, id=spec.id, show=shown))
+    # By the seed is drawn which rows of a large pool are read.
+    spec = spec.with_seed()
+    rows = read_pool(path, Wanted(text=spec.text, id=spec.id, show=shown), spec.budget, spec.seed or 0)
     if spec.labels is None:
         right = rows._show[spec.truth].to_pylist() if spec.truth in rows._show else []
         spec = replace(spec, labels=tuple(sorted({label for label in right if label})))
