@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from onebit.cli.progress import progress_bar
+from onebit.cli.terminal import plain
 from onebit.errors import InvalidInputError, check_fraction
 from onebit.records import SelectionSpec
 
@@ -41,7 +42,7 @@ def table_figures(
         with progress_bar(f"reading {name}", console) as progress:
             table = read_models(spec, paths, progress)
         for note in table.notes:
-            console.print(f"Note: {note}.", highlight=False, markup=False, soft_wrap=True)
+            console.print(plain(f"Note: {note}."), highlight=False, markup=False, soft_wrap=True)
         for protocol in protocols(spec, table.is_open):
             with progress_bar(f"rehearsing {protocol}", console) as progress:
                 planned += plan(table, replace(spec, protocol=protocol), all_eps, progress, executor)
