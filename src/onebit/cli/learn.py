@@ -16,6 +16,7 @@ from onebit.cli import options as opt
 from onebit.cli.answering import answer_at_terminal
 from onebit.cli.keyboard import check_terminal
 from onebit.cli.progress import progress_bar
+from onebit.cli.terminal import plain
 from onebit.errors import InvalidInputError
 from onebit.randomness import generator
 from onebit.records import TrainingSpec
@@ -244,7 +245,7 @@ def _tell(figures: dict[str, Any]) -> None:
     console = Console()
 
     def say(words: str) -> None:
-        console.print(words, highlight=False, markup=False, soft_wrap=True)
+        console.print(plain(words), highlight=False, markup=False, soft_wrap=True)
 
     if figures["model"] is None:
         say(f"Stopped after {figures['n_answers']:,} answers; the same command goes on.")

@@ -87,5 +87,5 @@ def main() -> None:
         # A folder that cannot be written, a full disk: what the file system says is all that there is to know.
         if error.filename is None:
             raise
-        print(f"onebit: {error.filename}: {error.strerror}", file=sys.stderr)
+        print(plain(f"onebit: {error.filename}: {error.strerror}"), file=sys.stderr)
         sys.exit(2)

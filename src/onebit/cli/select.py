@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,6 +15,7 @@ from onebit.cli import options as opt
 from onebit.cli.answering import answer_at_terminal, simulate
 from onebit.cli.keyboard import check_terminal
 from onebit.cli.progress import progress_bar
+from onebit.cli.terminal import plain
 from onebit.errors import InvalidInputError
 from onebit.records import SelectionSpec
 
@@ -91,7 +93,7 @@ def run_selection(spec: SelectionSpec, table: list[Path], place: Path, console: 
     with progress_bar(f"reading {name}", console) as progress:
         models = read_models(spec, table, progress)
     for note in models.notes:
-        console.print(f"Note: {note}.", highlight=False, markup=False, soft_wrap=True)
+        console.print(plain(f"Note: {note}."), highlight=False, markup=False, soft_wrap=True)
     _say_protocol(spec, models, console)
     simulated = models.truth is not None or models.verdicts is not None
     new = prepare(folder.with_kept_seed(spec), models, simulated=simulated)
@@ -173,13 +175,14 @@ def _tell(report: Report, folder: Path) -> None:
     from onebit.study.folder import PAGE
 
     console = Console()
-    console.print(f"[b]{words.chosen_in_words(report)}[/]", highlight=False, soft_wrap=True)
+    say = partial(console.print, highlight=False, markup=False, soft_wrap=True)
+    say(plain(words.chosen_in_words(report)), style="bold")
     for line in tiers_words.lines(report):
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        say(plain(line))
     for sentence in (words.headline(report), words.confidence(report), words.against_the_aim(report)):
-        console.print(sentence, highlight=False, markup=False, soft_wrap=True)
+        say(plain(sentence))
     if report.excess is not None:
-        console.print(f"True excess error: {report.excess:.4f}.", highlight=False)
+        say(f"True excess error: {report.excess:.4f}.")
     if report.judge is not None:
-        console.print(f"The judge {in_a_line(report.judge)}.", highlight=False, markup=False, soft_wrap=True)
-    console.print(f"The report is in {folder / PAGE}", highlight=False, soft_wrap=True)
+        say(plain(f"The judge {in_a_line(report.judge)}."))
+    say(plain(f"The report is in {folder / PAGE}"))

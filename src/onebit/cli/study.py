@@ -145,7 +145,7 @@ def list_studies(
     for entry in entries:
         name = f"{entry.name} (archived)" if entry.archived else entry.name
         table.add_row(plain(name), entry.created_at[:16].replace("T", " "), f"{entry.n_events:,}")
-    Console().print(table)
+    Console().print(table, markup=False)
 
 
 @app.command()

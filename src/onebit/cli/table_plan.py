@@ -12,6 +12,7 @@ from rich.table import Table
 
 from onebit.cli.large_plan import survey_figures, survey_in_words
 from onebit.cli.progress import progress_bar
+from onebit.cli.terminal import plain
 from onebit.errors import InvalidInputError, check_fraction
 from onebit.records import SelectionSpec
 
@@ -59,7 +60,7 @@ def table_figures(
             else:
                 table, spec = read_some(spec, large, PLANNED_ROWS if rows is None else rows, progress)
         for note in table.notes:
-            console.print(f"Note: {note}.", highlight=False, markup=False, soft_wrap=True)
+            console.print(plain(f"Note: {note}."), highlight=False, markup=False, soft_wrap=True)
         if large is not None:
             survey = survey_figures(large, table, spec, whole, executor, console)
         for protocol in protocols(spec, table.is_open):

@@ -126,6 +126,15 @@ def sqlite_path(url: str) -> Path:
     return Path(str(make_url(url).database))
 
 
+def file_at(path: str | Path | int) -> tuple[int, int] | None:
+    """What tells the file at a path, or an open one, from any other; None if there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
 @contextmanager
 def explained(url: str) -> Iterator[None]:
     """Errors of the database, in words: what happened to the store and what to do."""

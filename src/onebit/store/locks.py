@@ -16,7 +16,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from onebit.errors import InvalidInputError
 from onebit.log.chain import Head, digest_of
 from onebit.log.events import LogError
-from onebit.store.database import is_sqlite, sqlite_path
+from onebit.store.database import file_at, is_sqlite, sqlite_path
 
 #: Our advisory locks in PostgreSQL, apart from those of others, and of stores in other schemas of the database.
 TRY_LOCK = text("SELECT pg_try_advisory_lock(hashtext('onebit ' || current_schema()), :study)")
@@ -119,14 +119,15 @@ def noted_studies(url: str) -> dict[int, Noted]:
     """What is noted beside a store, by the numbers of studies; a study that is deleted takes its note along."""
     if not is_sqlite(url):
         return {}
-    path = sqlite_path(url)
+    path = sqlite_path(url).resolve()
     numbers = (each.name.rpartition("-")[2] for each in path.parent.glob(f"{glob.escape(path.name)}.lock-*"))
     found = {int(number): noted(url, int(number)) for number in numbers if number.isdecimal()}
     return {number: note for number, note in found.items() if note is not None}
 
 
 def _lock_path(url: str, study_id: int) -> str:
-    return f"{sqlite_path(url)}.lock-{study_id}"
+    # Beside the file itself: whoever comes by a symbolic link must find the same lock.
+    return f"{sqlite_path(url).resolve()}.lock-{study_id}"
 
 
 def _seal(told: str) -> str:
@@ -166,8 +167,17 @@ class _FileLock:
                 os.pwrite(self._file, line.encode("ascii"), 0)
 
     def is_held(self) -> bool:
-        # The system keeps it as long as the file is open.
-        return self._file is not None
+        if self._file is None:
+            return False
+        # The system keeps it as long as the file is open; but others look for it at its path, whence it may be removed.
+        if file_at(self._path) == file_at(self._file):
+            return True
+        again = self.take(self._path)
+        if again is None:
+            return False
+        os.close(self._file)
+        self._file, again._file = again._file, None
+        return True
 
     def release(self, forget: bool = False) -> None:
         if self._file is None:

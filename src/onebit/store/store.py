@@ -26,7 +26,9 @@ from onebit.store.database import (
     check_whole,
     connect,
     explained,
+    file_at,
     hidden_password,
+    is_sqlite,
     sqlite_path,
     writing,
 )
@@ -64,6 +66,9 @@ class Store:
     def __init__(self, url: str, untouched: bool = False, address: str | None = None) -> None:
         self.url, self._address = url, address
         self._engine = connect(url, untouched)
+        #: Where the file is, and which one was opened there; who changes the working folder still means this one.
+        self._path = sqlite_path(url).absolute() if is_sqlite(url) else None
+        self._file = None if self._path is None else file_at(self._path)
         #: Told apart from other writers, so that a commit whose reply was lost is recognised as our own.
         self._writer = uuid.uuid4().hex
         #: The locks that were taken here, by study.
@@ -148,8 +153,8 @@ class Store:
             is_held = lock is None or lock.is_held()
         if not is_held:
             raise InUseError(
-                "the database was started anew, and another process has taken this study since; it has one writer. Use "
-                "that process, or stop it"
+                "the lock was lost (the database was started anew, or a .lock- file removed), and another process has "
+                "taken this study since; it has one writer. Use that process, or stop it"
             )
 
     def log(self, study_id: int) -> Log:
@@ -267,9 +272,23 @@ class Store:
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
-        """One transaction: all of it is written, durably, or none."""
+        """One transaction: all of it is written, durably, or none.
+
+        StoreError if the file of the store is not where it was: who opens the store next would not find what is written
+        to it.
+        """
+        self._check_is_in_place()
         with explained(self.url), writing(self._engine) as connection:
             yield connection
+        self._check_is_in_place()
+
+    def _check_is_in_place(self) -> None:
+        if self._path is not None and file_at(self._path) != self._file:
+            raise StoreError(
+                f"the file of the store {hidden_password(self.url)} was moved away, or another put in its place, while "
+                "it was open; nothing was acknowledged. Put it back with its -wal file, or stop this process and start "
+                "it again"
+            )
 
     def _entries(self, connection: Connection) -> list[Entry]:
         table = schema.events

@@ -134,8 +134,9 @@ def rater_figures(study: Study) -> dict[str, Any]:
 
 
 def _number(value: str) -> int:
-    if not (value.isascii() and value.isdigit()) or not 1 <= int(value) <= MOST_NUMBER:
-        raise InvalidInputError(f"the page is {value!r}; give a number from 1 on")
+    is_number = value.isascii() and value.isdigit() and len(value) <= len(str(MOST_NUMBER))
+    if not is_number or not 1 <= int(value) <= MOST_NUMBER:
+        raise InvalidInputError(f"the page is {value[:20]!r}; give a number from 1 to {MOST_NUMBER:,}")
     return int(value)
 
 
@@ -232,6 +233,6 @@ OPERATIONS = (
 )
 
 ROUTES = [
-    Route("/studies/{study:int}/answers", page(answers_page)),
-    Route("/studies/{study:int}/items/{row:int}", page(item_page)),
+    Route("/studies/{study:number}/answers", page(answers_page)),
+    Route("/studies/{study:number}/items/{row:number}", page(item_page)),
 ]

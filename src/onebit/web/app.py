@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import threading
 from collections.abc import AsyncIterator, Iterable
 from pathlib import Path
@@ -77,7 +78,7 @@ def make_app(
 
 def _typed(path: str) -> str:
     """Numbers in a path are numbers; anything else is no page of ours."""
-    return path.replace("{study}", "{study:int}").replace("{link}", "{link:int}").replace("{row}", "{row:int}")
+    return re.sub(r"{(study|link|row)}", r"{\1:number}", path)
 
 
 def _not_found(request: Request, error: Any) -> Response:

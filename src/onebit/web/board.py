@@ -98,6 +98,6 @@ templates.filters["rate"] = rate_in_words
 
 ROUTES = [
     Route("/", page(home)),
-    Route("/studies/{study:int}", page(board)),
-    Route("/studies/{study:int}/live", page(live_part)),
+    Route("/studies/{study:number}", page(board)),
+    Route("/studies/{study:number}/live", page(live_part)),
 ]

@@ -1,8 +1,9 @@
 """Connections of clients that keep a server busy without asking anything: none of them may keep others out.
 
-A connection waits while no whole request has come over it, and is busy from then until the answer is sent. Whoever is
-honest waits for milliseconds. So those that wait too long are closed, and where there are too many, those that have
-waited longest make room. Requests whose body hardly moves, and answers that nobody takes, are given up too.
+The server waits for a client that has sent no whole request, its body included, or that does not take its answer.
+Whoever is honest is waited for some milliseconds. So those for whom it waits too long are closed, and where there are
+too many, those that have not moved for the longest time make room. While the server works on a request, its connection
+stays.
 """
 
 from __future__ import annotations
@@ -51,9 +52,10 @@ class Doorkeeper:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._limits, self._proxies, self._clock = limits, frozenset(proxies), clock
-        #: Connections that wait, by address, the longest first; and since when.
+        #: Connections whose client the server waits for, by address, with when each last moved; the longest ago first.
         self._waiting: dict[str, OrderedDict[Connection, float]] = defaultdict(OrderedDict)
-        self._busy: dict[Connection, float] = {}
+        #: The others.
+        self._busy: set[Connection] = set()
         self._n_of: dict[str, int] = defaultdict(int)
         self.n_connections = 0
         self._is_looking = False
@@ -72,24 +74,27 @@ class Doorkeeper:
         elif self.n_connections > self._limits.most:
             most_waiting = max(self._waiting, key=lambda each: len(self._waiting[each]), default=address)
             self._make_room(most_waiting, connection)
-        self.waits(connection)
+        if not connection.transport.is_closing():
+            self.waits(connection)
         if not self._is_looking:
             self._look_later()
 
     def waits(self, connection: Connection) -> None:
-        """The connection has no request under way."""
-        self._busy.pop(connection, None)
-        self._waiting[connection.address][connection] = self._clock()
+        """The server waits for the client, who has just moved."""
+        self._busy.discard(connection)
+        queue = self._waiting[connection.address]
+        queue[connection] = self._clock()
+        queue.move_to_end(connection)
 
     def is_busy(self, connection: Connection) -> None:
-        """A whole request has come, but for its body."""
+        """The server has something to do for the client."""
         self._waiting[connection.address].pop(connection, None)
-        self._busy.setdefault(connection, self._clock())
+        self._busy.add(connection)
 
     def went(self, connection: Connection) -> None:
         """The connection is closed."""
         address = connection.address
-        self._busy.pop(connection, None)
+        self._busy.discard(connection)
         self._waiting[address].pop(connection, None)
         self._n_of[address] -= 1
         self.n_connections -= 1
@@ -98,16 +103,16 @@ class Doorkeeper:
             self._waiting.pop(address, None)
 
     def look(self) -> None:
-        """Close those that wait or stall for too long."""
+        """Close those for whom the server has waited too long."""
         now = self._clock()
-        for queue in list(self._waiting.values()):
-            for connection, since in list(queue.items()):
-                if now - since < self._limits.waiting_seconds:
-                    break
+        waiting = [each for queue in self._waiting.values() for each in queue.items()]
+        # Of those that are busy, some wait for the rest of a body that could not be taken before.
+        for connection, since in (*waiting, *((each, now) for each in self._busy)):
+            if connection.is_overdue(now, now - since, self._limits):
                 connection.transport.abort()
-        for connection, began in list(self._busy.items()):
-            if connection.is_stalled(now, now - began, self._limits):
-                connection.transport.abort()
+
+    def now(self) -> float:
+        return self._clock()
 
     def _make_room(self, address: str, newcomer: Connection) -> None:
         oldest = next(iter(self._waiting[address]), newcomer)
@@ -125,14 +130,17 @@ class Doorkeeper:
 
 
 class Connection(H11Protocol):
-    """A connection that tells its doorkeeper when it waits and when it is busy."""
+    """A connection that tells its doorkeeper whether the server waits for its client."""
 
     keeper: Doorkeeper
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
+        #: The request that is under way, since when, and the bytes that have come since.
+        self._request: object = None
+        self._began = 0.0
         self._n_bytes = 0
-        self._takes_nothing_since: float | None = None
+        self._is_gone = False
 
     @property
     def address(self) -> str:
@@ -143,37 +151,63 @@ class Connection(H11Protocol):
         self.keeper.came(self)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        self._is_gone = True
         self.keeper.went(self)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        self._n_bytes += len(data)
         super().data_received(data)
+        # Before its head has come, a request does not count as moving: it is short, and honest clients send it at once.
         if self._has_request:
-            self.keeper.is_busy(self)
+            self._note(len(data))
 
     def on_response_complete(self) -> None:
+        # No honest client sends its next request before it has the answer; who does makes much work by little.
+        if self.conn.trailing_data[0]:
+            self.transport.close()
         super().on_response_complete()
-        # The next request may have come meanwhile.
-        if not self._has_request and not self.transport.is_closing():
-            self._n_bytes = 0
+        # Also where the connection is to be closed: that waits until the client has taken the answer.
+        if not self._is_gone:
             self.keeper.waits(self)
 
-    def is_stalled(self, now: float, seconds: float, limits: ConnectionLimits) -> bool:
-        """Whether what is under way, for so many seconds, does not move: its body does not come, or its answer go."""
-        if not self.flow.write_paused:
-            self._takes_nothing_since = None
-        elif self._takes_nothing_since is None:
-            self._takes_nothing_since = now
-        elif now - self._takes_nothing_since > limits.stalled_seconds:
-            return True
-        # Where reading is paused, the client waits for us.
-        is_coming = self._has_request and self.cycle.more_body and not self.flow.read_paused
-        return is_coming and self._n_bytes < (seconds - limits.body_grace) * limits.body_rate
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.keeper.waits(self)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._has_request:
+            self._note(0)
+
+    def is_overdue(self, now: float, seconds: float, limits: ConnectionLimits) -> bool:
+        """Whether the client, who last moved so many seconds ago, is waited for no longer."""
+        if self.flow.write_paused or (not self._has_request and self.transport.get_write_buffer_size()):
+            return seconds > limits.stalled_seconds
+        if self._has_request:
+            return self._is_coming and self._n_bytes < (now - self._began - limits.body_grace) * limits.body_rate
+        return seconds >= limits.waiting_seconds
+
+    def _note(self, n_bytes: int) -> None:
+        """A request is under way, and so many bytes of it have come."""
+        if self.cycle is not self._request:
+            self._request, self._began, self._n_bytes = self.cycle, self.keeper.now(), 0
+        self._n_bytes += n_bytes
+        if self.flow.write_paused:
+            # Who sends more and takes nothing does not move.
+            return
+        if self._is_coming:
+            self.keeper.waits(self)
+        else:
+            self.keeper.is_busy(self)
 
     @property
     def _has_request(self) -> bool:
         return self.cycle is not None and not self.cycle.response_complete
+
+    @property
+    def _is_coming(self) -> bool:
+        """Whether the rest of a body is waited for; where reading is paused, the client waits for us."""
+        return self._has_request and self.cycle.more_body and not self.flow.read_paused
 
 
 def room_for_connections() -> ConnectionLimits:

@@ -63,7 +63,7 @@ def next_page(request: Request) -> Response:
     )
 
 
-ROUTES = [Route("/studies/{study:int}/next", page(next_page))]
+ROUTES = [Route("/studies/{study:number}/next", page(next_page))]
 _LINKS: dict[str, Schema] = {
     "takes_links": {
         "type": "boolean",

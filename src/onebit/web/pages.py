@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import IntegerConvertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route
@@ -23,6 +24,15 @@ from onebit.web.shield import POLICY_FOR_FILES, policy
 from onebit.web.site import NoSuchStudyError, Site
 
 templates = writer(Path(__file__).with_name("templates"))
+
+
+class NumberConvertor(IntegerConvertor):
+    """A whole number in an address: no more digits than any of ours has. Python refuses to read thousands of them."""
+
+    regex = "[0-9]{1,18}"
+
+
+register_url_convertor("number", NumberConvertor())
 
 
 def day(moment: str) -> str:
@@ -158,5 +168,5 @@ ROUTES = [
     Route("/static/common.css", common_style),
     Route("/o/{token}", page(come_in)),
     Route("/r/{token}", page(rater_page, rater_problem)),
-    Route("/r/{token}/media/{row:int}", page(media, rater_problem)),
+    Route("/r/{token}/media/{row:number}", page(media, rater_problem)),
 ]

@@ -83,4 +83,12 @@ class Shield:
         if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
             return False
         origin = headers.get("origin")
-        return origin is None or origin.lower() in self._origins or urlsplit(origin).netloc.lower() == host.lower()
+        return origin is None or origin.lower() in self._origins or _place(origin) == host.lower()
+
+
+def _place(origin: str) -> str | None:
+    """The host and port of an origin; None where it is no address."""
+    try:
+        return urlsplit(origin).netloc.lower()
+    except ValueError:
+        return None

@@ -30,7 +30,7 @@ def test_every_operation_of_the_api_is_in_the_document(served: Served) -> None:
     app: Any = served.client.app
     for route in app.routes:
         if isinstance(route, Route) and route.path.startswith("/api/v1/") and not route.path.endswith("openapi.json"):
-            routed |= {(route.path.replace(":int", ""), method) for method in (route.methods or set()) - {"HEAD"}}
+            routed |= {(route.path.replace(":number", ""), method) for method in (route.methods or set()) - {"HEAD"}}
     assert routed == described
     assert served.client.get("/api/v1/openapi.json").json() == DOCUMENT
 

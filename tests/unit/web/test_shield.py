@@ -51,6 +51,7 @@ def test_own_hosts_are_let_in(served: Served, host: str) -> None:
     [
         {"Origin": "https://evil.example"},
         {"Origin": "null"},
+        {"Origin": "http://["},
         {"Origin": "http://127.0.0.1:9999"},
         {"Sec-Fetch-Site": "cross-site"},
         {"Sec-Fetch-Site": "same-site", "Origin": "http://127.0.0.1:8000"},
@@ -63,6 +64,25 @@ def test_writes_from_other_pages_are_refused(served: Served, headers: dict[str, 
     assert not served.site.access.is_paused(1)
     own = {"Origin": "http://127.0.0.1:8000", "Sec-Fetch-Site": "same-origin"}
     assert served.client.post(path, json={"paused": True}, headers={**cookie, **own}).status_code == 200
+
+
+DIGITS = "9" * 5000
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"/studies/{DIGITS}",
+        f"/studies/{DIGITS}/live",
+        f"/api/v1/studies/{DIGITS}",
+        f"/r/token/media/{DIGITS}",
+        f"/studies/1/answers?page={DIGITS}",
+    ],
+)
+def test_numbers_of_thousands_of_digits_are_refused(served: Served, path: str) -> None:
+    """Python refuses to read them, which must not end a request by an error that nobody handles."""
+    served.client.get(f"/o/{served.owner}")
+    assert served.client.get(path).status_code in (404, 422)
 
 
 def test_every_answer_carries_a_policy_without_inline_scripts(served: Served) -> None:
