@@ -104,6 +104,18 @@ def split_where_it_loses(n_won: int, n_lost: int) -> tuple[Ints, Ints]:
     return np.concatenate([won, lost, rest], axis=1), np.zeros(n_won + n_lost + 9, dtype=np.int64)
 
 
+def sure_where_it_wins(n_won: int, n_lost: int) -> tuple[Ints, Ints]:
+    """Six models are right together where six others scatter, which is soon sure, and lose where two labels stand out.
+
+    What is sure is asked about seldom, so what is asked speaks for those that are right less often.
+    """
+    won, lost = np.zeros((12, n_won), dtype=np.int64), np.zeros((12, n_lost), dtype=np.int64)
+    won[6:] = np.arange(1, 7)[:, None]
+    lost[:6] = 1
+    rest = np.where(np.eye(12, dtype=np.bool_), 1, 0)
+    return np.concatenate([won, lost, rest], axis=1), np.zeros(n_won + n_lost + 12, dtype=np.int64)
+
+
 EQUAL = of_accuracies(21, [55, 55, 55, 55, 55], 100, 3)
 BARELY = of_accuracies(22, [56, 54, 54, 53, 52], 100, 3)
 TWO_RIGHT = _two_right(24)
@@ -120,9 +132,10 @@ POPULATIONS = {
     "two right labels": Spent(*TWO_RIGHT[:2], 4, eps=0.1, delta=0.2, also=TWO_RIGHT[2]),
     "raters who err": Spent(*BARELY, 3, eps=0.1, delta=0.2, f_no=0.1, f_yes=0.05),
     "split where the best loses": Spent(*split_where_it_loses(80, 60), 2, eps=0.1, delta=0.2, budget=90),
+    "sure where the best wins": Spent(*sure_where_it_wins(80, 50), 7, eps=0.1, delta=0.2, budget=90),
     "a pool to its end": Spent(*of_accuracies(26, [11, 10, 9], 20, 3), 3, eps=0.1, delta=0.2, budget=200),
 }
 #: Where belief decides what is asked, and belief is wrong.
 TWINS: dict[str, tuple[Spent, type[CertifiedLearner]]] = {
-    "questions taken for random ones": (POPULATIONS["split where the best loses"], TakesQuestionsForRandom),
+    "questions taken for random ones": (POPULATIONS["sure where the best wins"], TakesQuestionsForRandom),
 }

@@ -23,6 +23,7 @@ QUICK = (
     "a crowd that is wrong",
     "two right labels",
     "split where the best loses",
+    "sure where the best wins",
 )
 
 

@@ -37,7 +37,8 @@ class EpochRecord:
     of what the one needs that needs most. Of several equal models the first stands for all. ``trust`` has the weight of
     each vote behind the guesses, for the survivors of the first epoch in their order, and ``guess`` the coefficients;
     an item whose score is at least ``sure_from`` is always asked about. What a protocol does not use is empty. When it
-    began, the ``n_open`` epochs before it were still open: it was planned by what the others had shown.
+    began, the ``n_open`` epochs before it were still open: it was planned by what the others had shown. Where a budget
+    is spent, ``merit`` has for each vote by how much more it counts at an item, in log-odds, in the order of ``trust``.
     """
 
     number: Count
@@ -51,6 +52,7 @@ class EpochRecord:
     guess: tuple[Finite, ...] = ()
     sure_from: Finite = 0.0
     n_open: Count = 0
+    merit: tuple[Finite, ...] = ()
 
     @property
     def n_closed(self) -> int:

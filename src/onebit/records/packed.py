@@ -13,7 +13,7 @@ Record = TypeVar("Record", bound=EpochRecord | EpochPlan | Closing)
 
 #: The fields that grow with the models, and how they are kept; "Id" are pairs of a whole number and another.
 PACKED: dict[type, dict[str, str]] = {
-    EpochRecord: {"survivors": "I", "mixture": "Id", "trust": "d"},
+    EpochRecord: {"survivors": "I", "mixture": "Id", "trust": "d", "merit": "d"},
     Closing: {"survivors": "I"},
 }
 

@@ -196,6 +196,10 @@ class _RoundsAudit(Audit):
         n_coefficients = N_COEFFICIENTS + (self._scene.judge is not None)
         if len(epoch.guess) != n_coefficients or not all(math.isfinite(each) for each in epoch.guess):
             yield f"its guess is {epoch.guess}; these must be {n_coefficients} finite numbers"
+        if epoch.merit and not chooses(self._setting):
+            yield "its models have merit, which is for a budget that is spent in one-shot on a pool"
+        if epoch.merit and (len(epoch.merit) != len(self._scene.distinct) or not all(map(math.isfinite, epoch.merit))):
+            yield "its merit is not one finite number for each distinct model"
         if not 0 <= epoch.sure_from < math.inf:
             yield f"its score from which on items are always asked about is {epoch.sure_from}; it must not be negative"
 

@@ -11,11 +11,23 @@ from onebit.records import EpochRecord, Setting
 
 #: What is added to the variance of a guess, and the least probability that an item is asked about.
 LEAST_VARIANCE, LEAST_ASKED = 0.02, 0.005
+#: The most that the merit of all who say the same can be, and the least below 0.
+MOST_MERIT = 20.0
 
 
 def chooses(setting: Setting) -> bool:
     """Whether questions are drawn by this law."""
     return setting.spends and setting.population == "pool" and setting.protocol == "one-shot"
+
+
+def weighed(
+    merit: Sequence[float], says: NDArray[np.signedinteger], labels: Sequence[int], guess: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The guesses about ``labels``, each times exp(merit of all who say it), where models say ``says`` (N,)."""
+    own = np.array(merit)
+    together = np.array([own[says == label].sum() for label in labels])
+    parts: NDArray[np.float64] = guess * np.exp(np.clip(together, -MOST_MERIT, MOST_MERIT))
+    return parts
 
 
 def choice_scores(

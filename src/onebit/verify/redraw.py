@@ -20,7 +20,7 @@ from onebit.errors import InvalidInputError, check_fraction
 from onebit.randomness import RoundStream, generator
 from onebit.records import Answer, EpochRecord, Setting
 from onebit.verify.choice import LEAST_ASKED as CHOICE_LEAST_ASKED
-from onebit.verify.choice import choice_scores, chooses
+from onebit.verify.choice import choice_scores, chooses, weighed
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -337,10 +337,16 @@ def _guesses(
     score = one + own * log_odds + top * log_odds.max(initial=-np.inf) + leader * of_leader
     if contest.judge is not None:
         score = score + epoch.guess[4] * _judged(contest.judge[:, item], contest.said[:, item], outputs[list(places)])
-    right = np.clip(expit(score), LEAST_GUESS, MOST_GUESS)
     guess = np.zeros(outputs.size)
-    guess[list(places)] = np.round(right * min(1.0, MOST_TOGETHER / max(right.sum(), MOST_TOGETHER)), DECIMALS)
+    guess[list(places)] = _bounded(expit(score))
     return guess
+
+
+def _bounded(guess: Floats) -> Floats:
+    """Step 2: guesses about labels of one item, none of them too sure, nor all together; rounded."""
+    right = np.clip(guess, LEAST_GUESS, MOST_GUESS)
+    rounded: Floats = np.round(right * min(1.0, MOST_TOGETHER / max(right.sum(), MOST_TOGETHER)), DECIMALS)
+    return rounded
 
 
 def _judged(scores: Floats, says: Said, labels: Said) -> Floats:
@@ -369,7 +375,14 @@ def _one_shot(
     if not places:
         return Round(item, (), outputs, output_of, q, guess, known)
     if not any(z.values()):
-        guess = _guesses(contest, epoch, trust, item, outputs, places)
+        # Merit takes a no into account: the votes are counted as if there was none.
+        counted = [place for place, a in enumerate(outputs.tolist()) if a >= 0] if epoch.merit else places
+        guess = _guesses(contest, epoch, trust, item, outputs, counted)
+        if epoch.merit:
+            part = weighed(epoch.merit, contest.said[contest.rows, item], outputs[places].tolist(), guess[places])
+            none = 1 - guess.sum()
+            guess = np.zeros(outputs.size)
+            guess[places] = _bounded(part / (part.sum() + none))
     least_asked = LEAST_ASKED
     if chooses(contest.setting):
         score = choice_scores(epoch, contest.said[:, item], outputs[places].tolist(), guess[places].tolist())

@@ -24,6 +24,7 @@ epochs = st.builds(
     trust=st.lists(numbers).map(tuple),
     guess=st.lists(numbers).map(tuple),
     sure_from=numbers,
+    merit=st.lists(numbers).map(tuple),
 )
 
 

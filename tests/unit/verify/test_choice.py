@@ -19,7 +19,7 @@ from onebit.raters import ErringRater, Rater, SimulatedRater
 from onebit.records import EpochRecord, Question
 from onebit.verify.audit import Verdict
 from onebit.verify.certificate import verify
-from onebit.verify.choice import choice_scores
+from onebit.verify.choice import choice_scores, weighed
 
 Ints = NDArray[np.int64]
 N_LABELS = 3
@@ -72,7 +72,13 @@ def of_mixture(epoch: EpochRecord) -> EpochRecord:
 
 @pytest.mark.parametrize(
     "change",
-    [of_mixture, lambda epoch: replace(epoch, sure_from=epoch.sure_from * 2), lambda epoch: replace(epoch, gamma=0.5)],
+    [
+        of_mixture,
+        lambda epoch: replace(epoch, sure_from=epoch.sure_from * 2),
+        lambda epoch: replace(epoch, gamma=0.5),
+        lambda epoch: replace(epoch, merit=(epoch.merit[0] + 1, *epoch.merit[1:])),
+        lambda epoch: replace(epoch, merit=()),
+    ],
 )
 def test_another_law_is_found(change: Any) -> None:
     learner, told = log()
@@ -85,6 +91,25 @@ def test_a_law_without_contenders_is_found() -> None:
     learner, told = log()
     epochs = [replace(told["epochs"][0], mixture=()), *told["epochs"][1:]]
     assert "no contender" in checked(learner, told, epochs=epochs).problems[0]
+
+
+@pytest.mark.parametrize("merit", [(0.0,), (0.0, 0.0, float("inf"), 0.0, 0.0)])
+def test_merit_that_is_not_one_number_per_model_is_found(merit: tuple[float, ...]) -> None:
+    learner, told = log()
+    epochs = [replace(told["epochs"][0], merit=merit), *told["epochs"][1:]]
+    assert "merit is not one finite number" in checked(learner, told, epochs=epochs).problems[0]
+
+
+def test_merit_is_for_a_budget_that_is_spent() -> None:
+    learner, told = log(spends=False, budget=None)
+    assert checked(learner, told).problems == ()
+    epochs = [replace(told["epochs"][0], merit=(0.0,) * len(TABLE)), *told["epochs"][1:]]
+    assert "which is for a budget" in checked(learner, told, epochs=epochs).problems[0]
+
+
+def test_guesses_are_weighed_as_in_the_document() -> None:
+    found = weighed((0.1, -0.2, 0.5, 40.0), np.array([0, 0, 1, 2]), [0, 1, 2], np.array([0.4, 0.3, 0.1]))
+    assert found == pytest.approx([0.4 * np.exp(-0.1), 0.3 * np.exp(0.5), 0.1 * np.exp(20)])
 
 
 def test_a_propensity_that_was_made_up_is_found() -> None:

@@ -18,9 +18,10 @@ from numba import njit
 from scipy.special import ndtr
 
 from onebit.learners.certified import constants
-from onebit.learners.certified.epoch import Choices, Drawn, KnownAnswers, OneShot
+from onebit.learners.certified.epoch import Choices, Drawn, Epoch, KnownAnswers, OneShot
 from onebit.learners.certified.guesses import Guess
 from onebit.learners.certified.law import Law
+from onebit.learners.certified.merits import Merits
 from onebit.learners.certified.outputs import Bools, Floats, Ints, Outputs, Predictions
 from onebit.randomness import generator
 
@@ -72,24 +73,23 @@ class Chooser:
         if items.size > constants.MOST_VIEWED:
             items = np.sort(generator(seed, "viewed items").permutation(items)[: constants.MOST_VIEWED])
         self._pool = Drawn(items, said[:, items], judged=judged(items))
-        #: Over the answers so far: by how much each model was right more often than was believed, and the variance.
-        self._surplus, self._variance = np.zeros(said.shape[0]), np.zeros(said.shape[0])
+        self._merits = Merits(said, judged)
+        #: How much the answers say about the merit of each model.
+        self._information = np.zeros(said.shape[0])
         #: The last view, and of which survivors with which guess.
         self._viewed: tuple[Ints, Guess, Choices] | None = None
 
-    def add(self, one_shot: OneShot, survivors: Ints, outcome: Ints) -> None:
-        """Take in the rounds of an epoch, which ended with ``outcome``."""
+    def add(self, epoch: Epoch, one_shot: OneShot) -> None:
+        """Take in all settled rounds of an epoch, in whichever order they were settled: belief is no evidence."""
         self._viewed = None
-        outputs, before = one_shot.outputs, one_shot.guess
-        for i in np.flatnonzero(one_shot.asked >= 0).tolist():
-            place = one_shot.places[i]
-            if place >= outcome.size:
-                break
-            said = outputs.code[:, i]
-            m = before[outputs.first[i] : outputs.first[i + 1]]
-            after = _after(m, int(one_shot.asked[i]), bool(outcome[place] == 1))
-            self._surplus[survivors] += (after - m)[said]
-            self._variance[survivors] += (m * (1 - m))[said]
+        asked = np.flatnonzero((one_shot.asked >= 0) & epoch.is_settled[one_shot.places])
+        places = one_shot.places[asked]
+        self._merits.add(epoch.drawn.items[places], one_shot.label[asked], epoch.outcome[places] == 1)
+
+    def guess(self, votes: Guess) -> Guess:
+        """With the merit of each model, by all answers, where the votes are counted by ``votes``."""
+        merit, self._information = self._merits.fit(votes)
+        return replace(votes, merit=merit)
 
     def view(self, survivors: Ints, guess: Guess, known: KnownAnswers) -> Choices:
         """The labels of all items that are looked at, and what is believed of them."""
@@ -99,16 +99,24 @@ class Chooser:
             self._viewed = seen = survivors, guess, Choices(self._pool, survivors, 0, guess, known)
         return seen[2]
 
+    def accepted(self, view: Choices) -> Floats:
+        """On how many of the items on which survivors differ each is believed to be accepted; shape (V,)."""
+        value, places = view.guess + view.is_right, view.outputs.code + view.outputs.first[:-1]
+        accepted: Floats = value[places].sum(axis=1).round(constants.DECIMALS)
+        return accepted
+
     def lead(self, view: Choices, survivors: Ints, leader: int) -> Lead:
         """What is believed of the survivors; ``leader`` is a row of these."""
         unsure = view.guess * (1 - view.guess)
         outputs, value = view.outputs, view.guess + view.is_right
         ahead, own, of_leader = _against(outputs.code, outputs.first, value, unsure, leader)
-        held = self._variance[survivors] + constants.OFFSET_PRIOR
-        offset = self._surplus[survivors] / held
-        ahead += offset * own - offset[leader] * of_leader
-        variance = own + of_leader + own**2 / held + of_leader**2 / held[leader]
-        return Lead(ahead, np.sqrt(variance + 1))
+        held = self._information[survivors] + constants.MERIT_PRIOR
+        of_merit = own**2 / held + of_leader**2 / held[leader]
+        rows = np.argsort(-ahead, kind="stable")[: constants.MOST_COMPARED]
+        every = -(-outputs.code.shape[1] // constants.ITEMS_COMPARED)
+        slope = every * _slopes_of_lead(outputs.code[:, ::every], outputs.first[:-1:every], view.guess, rows, leader)
+        of_merit[rows] = self._merits.variance(survivors[rows], slope)
+        return Lead(ahead, np.sqrt(own + of_leader + of_merit + 1))
 
     def law(self, view: Choices, weights: Floats, leader: int) -> ChoiceLaw:
         """The law of the next epoch for contenders with these ``weights`` (V,)."""
@@ -124,14 +132,6 @@ class Chooser:
         share = asked.sum() / self._pool.items.size
         most = constants.MOST_CHOICE_ROUNDS
         return most if share * most < n_questions else max(1, math.ceil(n_questions / share))
-
-
-def _after(before: Floats, asked: int, is_right: bool) -> Floats:
-    """The belief about the outputs of an item after the answer to one: one label is right, as far as belief goes."""
-    after = np.zeros(before.size) if is_right else before / max(1 - before[asked], 1 - constants.MOST_GUESS)
-    after = np.minimum(after, constants.MOST_GUESS)
-    after[asked] = float(is_right)
-    return after
 
 
 @njit(cache=True, nogil=True)
@@ -169,3 +169,26 @@ def _against(code, first, value, unsure, leader):  # type: ignore[no-untyped-def
                 own[h] += unsure[k]
                 of_leader[h] += unsure[g]
     return ahead, own, of_leader
+
+
+@njit(cache=True, nogil=True)
+def _slopes_of_lead(code, first, m, rows, leader):  # type: ignore[no-untyped-def]
+    """By how much each of ``rows`` gets ahead of ``leader`` for a merit that rises, of each of these rows; (C, C).
+
+    The belief m(a) rises with the merit of who says a by m(a) (1 - m(a)), and falls with that of who says b by m(a)
+    m(b). The examples begin at ``first`` (n,) in ``m``.
+    """
+    slope = np.zeros((rows.size, rows.size))
+    for c in range(rows.size):
+        for i in range(code.shape[1]):
+            own, its = code[rows[c], i], code[leader, i]
+            if own != its:
+                m_own, m_its = m[first[i] + own], m[first[i] + its]
+                for d in range(rows.size):
+                    other = code[rows[d], i]
+                    slope[c, d] -= (m_own - m_its) * m[first[i] + other]
+                    if other == own:
+                        slope[c, d] += m_own
+                    elif other == its:
+                        slope[c, d] -= m_its
+    return slope

@@ -95,9 +95,17 @@ class Choices:
                 if (label := int(self.outputs.label[output])) in answers:
                     self.unknown[output], self.is_right[output] = False, answers[label]
         judged = None if drawn.judged is None else self._of_outputs(drawn.judged[np.ix_(survivors, self.places)])
-        self._features = guess.features(self.outputs, self._said, leader, self.unknown, judged)
+        #: Whether an answer says how far to believe the votes: where they are counted as if nothing was answered, a
+        #: label is likelier than they say once another had a no.
+        self.tells_of_votes = np.full(items.size, True) if guess.merit is None else ~known.has(items)
+        # Merit takes a no into account, so the votes are counted as if there was none.
+        counted = self.unknown if guess.merit is None else self.outputs.label >= 0
+        self._features = guess.features(self.outputs, self._said, leader, counted, judged)
+        belief = guess.of(self._features, self.outputs, counted)
+        if guess.merit is not None:
+            belief = guess.weighed(belief, self.outputs, self._said, self.unknown)
         # Where a right label is known, the others are hardly right as well.
-        self.guess = np.where(settled[self.outputs.example], 0.0, guess.of(self._features, self.outputs, self.unknown))
+        self.guess = np.where(settled[self.outputs.example], 0.0, belief)
 
     def _of_outputs(self, value: Floats) -> Floats:
         """The values of the outputs, from those (V, m) of who gives them, which are equal where the outputs are."""
@@ -156,6 +164,7 @@ class OneShot:
     def found(self, outcome: Ints) -> Found:
         """What the rounds that ended with ``outcome`` found."""
         asked = np.flatnonzero(self.asked[: np.searchsorted(self.places, outcome.size)] >= 0)
+        asked = asked[self._of.tells_of_votes[asked]]
         return self._of.found(self.outputs.first[asked] + self.asked[asked], outcome[self.places[asked]] == 1)
 
     def rounds(self, outcome: Ints) -> Rounds:

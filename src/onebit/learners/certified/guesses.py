@@ -25,10 +25,14 @@ OF_LEADER = 3
 
 @dataclass(frozen=True, eq=False)
 class Guess:
-    """What a guess is made with: the ``trust`` (N,) in each model's vote, and ``coefficients`` (n_features,)."""
+    """What a guess is made with: the ``trust`` (N,) in each model's vote, and ``coefficients`` (n_features,).
+
+    Where a budget is spent, guesses of the votes are weighed by the ``merit`` (N,) of who says what (``weighed``).
+    """
 
     trust: Floats
     coefficients: Floats
+    merit: Floats | None = None
 
     def features(
         self, outputs: Outputs, said: Predictions, leader: int, unknown: Bools, judged: Floats | None = None
@@ -54,12 +58,27 @@ class Guess:
                 "is replayed with the judge that it began with"
             )
         score = features @ self.coefficients
-        guess = np.where(unknown, expit(score).clip(constants.LEAST_GUESS, constants.MOST_GUESS), 0.0)
-        together = outputs.per_example(guess)[outputs.example]
-        rounded: Floats = (guess * np.minimum(constants.MOST_TOGETHER / together.clip(1e-9), 1)).round(
-            constants.DECIMALS
-        )
-        return rounded
+        return _within_bounds(expit(score), outputs, unknown)
+
+    def weighed(self, guess: Floats, outputs: Outputs, said: Predictions, unknown: Bools) -> Floats:
+        """The ``guess`` of the votes about all labels, weighed by merit; labels that are not ``unknown`` had a no.
+
+        The odds between a label and "none of these" are multiplied by exp(the merit of all who say it), and labels with
+        a no are taken out. ``said`` (N, m) is what all models say at the examples of ``outputs``.
+        """
+        merit = _sums(outputs.first, outputs.label, said, self.merit)
+        none = 1 - outputs.per_example(guess)
+        most = constants.MOST_MERIT
+        part = np.where(unknown, guess * np.exp(merit.clip(-most, most)), 0.0)
+        return _within_bounds(part / (outputs.per_example(part) + none)[outputs.example], outputs, unknown)
+
+
+def _within_bounds(guess: Floats, outputs: Outputs, unknown: Bools) -> Floats:
+    """Guesses that are not too sure, nor all of them together; 0 for what is not ``unknown``."""
+    guess = np.where(unknown, guess.clip(constants.LEAST_GUESS, constants.MOST_GUESS), 0.0)
+    together = outputs.per_example(guess)[outputs.example]
+    rounded: Floats = (guess * np.minimum(constants.MOST_TOGETHER / together.clip(1e-9), 1)).round(constants.DECIMALS)
+    return rounded
 
 
 def _log_odds(share: Floats) -> Floats:
@@ -90,6 +109,19 @@ def _shares(first, label, unknown, said, trust):  # type: ignore[no-untyped-def]
             if total > 0:
                 share[k] /= total
     return share
+
+
+@njit(cache=True, nogil=True)
+def _sums(first, label, said, value):  # type: ignore[no-untyped-def]
+    """For each output the sum of ``value`` (N,) over all models that say it."""
+    total = np.zeros(label.size)
+    for i in range(first.size - 1):
+        for h in range(said.shape[0]):
+            for k in range(first[i], first[i + 1]):
+                if label[k] == said[h, i]:
+                    total[k] += value[h]
+                    break
+    return total
 
 
 class Experience:

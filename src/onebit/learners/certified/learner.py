@@ -273,6 +273,7 @@ class CertifiedLearner(CertifiedRun):
             guess=tuple(plan.guess.coefficients.tolist()),
             sure_from=law.sure_from,
             n_open=len(self._under_way),
+            merit=() if plan.guess.merit is None else tuple(plan.guess.merit.tolist()),
         )
 
     def _checks(self, said: Predictions, uniform: Floats) -> Floats:
@@ -299,7 +300,7 @@ class CertifiedLearner(CertifiedRun):
             self._n_free += int(agreed.sum())
         for question_id in questions:
             self._learn(question_id)
-        score = None if self._chooser is None else self._belief(self._chooser, standing, epoch, outcome)
+        score = None if self._chooser is None else self._belief(self._chooser, standing, epoch)
         standing.update(None if questions else self._all_known(standing.survivors), score)
         # One after the other: a test that has once spoken is not silenced by what comes later.
         for contradicted in epoch.checks():
@@ -337,20 +338,20 @@ class CertifiedLearner(CertifiedRun):
         n_unseen = self._evidence.n_unseen(self._n_drawn)
         return Plan(guess, law_of_needs(standing, needed, self._scores.sure_from(), n_unseen))
 
-    def _belief(self, chooser: Chooser, standing: Standing, epoch: Epoch, outcome: Ints) -> Floats:
-        """By how many items each model seems ahead of the leader after this epoch, -inf if it is ruled out; (N,)."""
+    def _belief(self, chooser: Chooser, standing: Standing, epoch: Epoch) -> Floats:
+        """On how many items each model seems to be accepted after this epoch, -inf if it is ruled out; (N,)."""
         score, survivors = np.full(self._first.size, -np.inf), standing.survivors
         if epoch.one_shot is not None:
-            chooser.add(epoch.one_shot, survivors, outcome)
-        self._guess = self._experience(standing).guess()
+            chooser.add(epoch, epoch.one_shot)
+        self._guess = chooser.guess(self._experience(standing).guess())
         view = chooser.view(survivors, self._guess, self._known)
-        score[survivors] = chooser.lead(view, survivors, row_of_leader(standing)).ahead
+        score[survivors] = chooser.accepted(view)
         return score
 
     def _chosen_plan(self, chooser: Chooser, standing: Standing) -> tuple[int, Plan]:
         """Rounds and plan of the next epoch, where a budget is spent."""
         leader, survivors = row_of_leader(standing), standing.survivors
-        self._guess = self._guess or self._experience(standing).guess()
+        self._guess = self._guess or chooser.guess(self._experience(standing).guess())
         view = chooser.view(survivors, self._guess, self._known)
         law = chooser.law(view, chooser.lead(view, survivors, leader).weights(), leader)
         n_questions = max(constants.CHOICE_QUESTIONS, math.ceil(constants.CHOICE_SHARE * self._ledger.n_answered))

@@ -38,7 +38,8 @@ class Plan:
         rivals = np.array([row[name] for name, _ in record.mixture], dtype=np.int64)
         needs = np.array([need for _, need in record.mixture], dtype=np.float64)
         law = law_of(leader, rivals, needs, record.gamma, record.sure_from)
-        return cls(Guess(np.array(record.trust), np.array(record.guess)), law)
+        merit = np.array(record.merit) if record.merit else None
+        return cls(Guess(np.array(record.trust), np.array(record.guess), merit), law)
 
 
 class Scores:

@@ -13,9 +13,9 @@ from tests.problems import models_of_accuracy
 from onebit.errors import InvalidInputError
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.certified import CertifiedLearner, PanelLearner, constants
-from onebit.learners.certified.choosing import ChoiceLaw, Chooser, Lead, _after
+from onebit.learners.certified.choosing import ChoiceLaw, Chooser, Lead, _slopes_of_lead
 from onebit.learners.certified.epoch import KnownAnswers
-from onebit.learners.certified.guesses import Experience
+from onebit.learners.certified.guesses import Experience, Guess
 from onebit.learners.certified.outputs import Outputs
 from onebit.learners.contract import run
 from onebit.learners.items import Pool, Stream
@@ -26,7 +26,6 @@ Ints = NDArray[np.int64]
 N_LABELS, N_ITEMS = 4, 80
 TABLE, TRUTH = models_of_accuracy(np.random.default_rng(3), np.array([0.4, 0.75, 0.6, 0.85, 0.5]), N_ITEMS, N_LABELS)
 TABLE[0, ::7] = -1
-BEST = int((TABLE == TRUTH).sum(axis=1).argmax())
 
 
 def spending(budget: int, table: Ints = TABLE, **options: Any) -> CertifiedLearner:
@@ -84,13 +83,6 @@ def test_many_labels_are_told_apart_as_the_variance_says() -> None:
         assert found[a] == pytest.approx(variance * (m[a] * (1 - m[a]) + 0.02))
 
 
-def test_belief_after_an_answer() -> None:
-    before = np.array([0.5, 0.3, 0.1])
-    assert _after(before, 1, True).tolist() == [0, 1, 0]
-    assert _after(before, 1, False) == pytest.approx([0.5 / 0.7, 0, 0.1 / 0.7])
-    assert _after(np.array([0.97, 0.01]), 0, False)[1] == pytest.approx(0.01 / 0.03)
-
-
 def test_weights_fall_with_the_lag() -> None:
     lead = Lead(np.array([0.0, -1.0, -4.0, -40.0]), np.array([1.0, 1.0, 2.0, 4.0]))
     weights = lead.weights()
@@ -100,28 +92,63 @@ def test_weights_fall_with_the_lag() -> None:
 
 
 def test_who_was_right_more_often_than_believed_is_ahead() -> None:
-    """Two models that the others do not tell apart: the answers about one are yes, about the other no."""
+    """Two models that the votes do not tell apart: the answers about one are yes, about the other no."""
     said = np.array([[0] * 40, [1] * 40, [2] * 40])
-    survivors = np.arange(3)
-    agreement = np.full(3, 1 / 3)
-    chooser = Chooser(said, seed=0)
-    guess = Experience(agreement, names_leader=False).guess()
-    known = KnownAnswers()
-    even = chooser.lead(chooser.view(survivors, guess, known), survivors, 0)
+    survivors, known = np.arange(3), KnownAnswers()
+    chooser, votes = Chooser(said, seed=0), Experience(np.full(3, 1 / 3), names_leader=False).guess()
+    even = chooser.lead(chooser.view(survivors, chooser.guess(votes), known), survivors, 0)
     assert even.ahead == pytest.approx([0, 0, 0])
-    chooser._surplus, chooser._variance = np.array([-1.0, 2.0, -1.0]), np.array([1.0, 1.0, 1.0])
-    lead = chooser.lead(chooser.view(survivors, guess, known), survivors, 0)
-    assert lead.ahead.argmax() == 1
+    chooser._merits.add(np.arange(4), np.array([1, 1, 1, 0]), np.array([True, True, True, False]))
+    lead = chooser.lead(chooser.view(survivors, chooser.guess(votes), known), survivors, 0)
+    assert int(lead.ahead.argmax()) == 1
     assert lead.ahead[0] == 0
-    known.add(3, 1, Answer.NO)
-    chooser.add(one_shot_of(spending(5)), np.arange(5), np.empty(0, dtype=np.int64))
-    after = chooser.lead(chooser.view(survivors, guess, known), survivors, 0)
+    assert lead.ahead[2] > 0
+    assert (lead.deviation[1:] < even.deviation[1:]).all()
+    known.add(5, 1, Answer.NO)
+    chooser._viewed = None
+    after = chooser.lead(chooser.view(survivors, chooser.guess(votes), known), survivors, 0)
     assert after.ahead[1] < lead.ahead[1]
 
 
-def one_shot_of(learner: CertifiedLearner) -> Any:
-    learner.ask()
-    return learner._rounds[0][0].epoch.one_shot
+def test_the_slope_of_a_lead_is_what_merit_moves() -> None:
+    """Against finite differences: merit moves beliefs as ``Guess.weighed`` says."""
+    rng = np.random.default_rng(2)
+    said = rng.integers(0, 3, (4, 30))
+    outputs = Outputs.of(said)
+    votes = rng.uniform(0.05, 0.3, outputs.label.size)
+    unknown = np.ones(votes.size, dtype=np.bool_)
+
+    def leads(merit: NDArray[np.float64]) -> NDArray[np.float64]:
+        m = Guess(np.ones(4), np.zeros(4), merit).weighed(votes, outputs, said, unknown)
+        sums = m[outputs.code + outputs.first[:-1]].sum(axis=1)
+        return np.asarray(sums - sums[2])
+
+    merit, rows = rng.normal(0, 0.3, 4), np.array([3, 0, 1])
+    m = Guess(np.ones(4), np.zeros(4), merit).weighed(votes, outputs, said, unknown)
+    found = _slopes_of_lead(outputs.code, outputs.first[:-1], m, rows, 2)
+    for place, row in enumerate(rows):
+        step = 1e-3 * np.eye(4)[row]
+        expected = (leads(merit + step) - leads(merit - step)) / 2e-3
+        assert found[:, place] == pytest.approx(expected[rows], abs=0.02)
+
+
+def test_what_is_believed_is_recorded() -> None:
+    learner = spending(60)
+    run(learner, SimulatedRater(TRUTH), 1)
+    assert set(learner.epochs[0].merit) == {0.0}
+    assert all(len(epoch.merit) == len(TABLE) for epoch in learner.epochs)
+    assert 0 < np.abs(learner.epochs[-1].merit).max() < constants.MOST_MERIT
+
+
+def test_votes_are_fitted_to_the_first_answer_about_an_item() -> None:
+    """Once another label of the item had a no, a yes is likelier than the votes say."""
+    learner = spending(60)
+    run(learner, SimulatedRater(TRUTH), 1)
+    first_of_items = len({question.item for question in learner._ledger.questions})
+    assert learner._learned is not None
+    assert 0 < learner._learned._n_latest < learner._ledger.n_answered
+    # Two labels of an item that were drawn in one epoch are both first ones.
+    assert learner._learned._n_latest >= first_of_items
 
 
 def test_guesses_do_not_favour_who_leads() -> None:
