@@ -55,7 +55,7 @@ def test_a_yes_to_a_uniform_guess_counts_K_times() -> None:
 
 @pytest.mark.parametrize("kind", [UniformLearner, FullInformationLearner])
 def test_it_ends_with_its_last_round_and_once(kind: type[UniformLearner | FullInformationLearner]) -> None:
-    """Asked one at a time, so that an end which is a round too early shows; one call of the oracle, however often read."""
+    """Asked one at a time, so that an end a round too early shows; one call of the oracle, however often it is read."""
     learner = kind(CLASS, Pool(np.arange(3)), 5, seed=0)
     asked = 0
     while not isinstance(questions := learner.ask(1), Status):
