@@ -13,7 +13,7 @@ from onebit.learners.items import Pool
 from onebit.learners.paper.final import ErmResult
 from onebit.learners.paper.full_information import FullInformationLearner
 from onebit.learners.paper.uniform import UniformLearner
-from onebit.records import Answer, Question
+from onebit.records import Answer, Question, Status
 
 K, N_ROUNDS, DELTA = 7, 4000, 0.1
 CLASS = PredictionTable([[0, 1, 2], [3, 4, 5], [6, 6, 6]], n_labels=K)
@@ -51,6 +51,19 @@ def test_a_yes_to_a_uniform_guess_counts_K_times() -> None:
     # Every label is right: each hypothesis has accuracy 1, up to a deviation of sqrt((K - 1) / n) = .04.
     assert result.intervals.estimate == pytest.approx(np.ones(3), abs=0.25)
     assert (result.intervals.upper >= 1).all()
+
+
+@pytest.mark.parametrize("kind", [UniformLearner, FullInformationLearner])
+def test_it_ends_with_its_last_round_and_once(kind: type[UniformLearner | FullInformationLearner]) -> None:
+    """Asked one at a time, so that an end a round too early shows; one call of the oracle, however often it is read."""
+    learner = kind(CLASS, Pool(np.arange(3)), 5, seed=0)
+    asked = 0
+    while not isinstance(questions := learner.ask(1), Status):
+        asked += 1
+        learner.tell(questions[0].id, Answer.CANT_TELL)
+        assert (learner.result.chosen is None) == (asked < 5)
+    assert asked == 5
+    assert learner.result.oracle_calls == 1
 
 
 def test_the_first_label_counts_as_every_other_and_who_cant_tell_says_nothing() -> None:
