@@ -80,8 +80,12 @@ LOOK_AT_CONNECTIONS = 1.0
 #: Bytes and seconds that reading a table, planning or making a study may take. A table of 512 MB, the largest that is
 #: taken, needs about as much again.
 WORK_BYTES, WORK_SECONDS = 1536 * 1024 * 1024, 90.0
-#: Such tasks at once; the others wait. And how much they give way to raters.
-AT_WORK, NICE = 2, 10
+#: Such tasks at once, and those that may wait for their turn; and how much they give way to raters. Whoever waits keeps
+#: a thread. Origin: a server has 40 of them, for raters, too.
+AT_WORK, IN_LINE, NICE = 2, 6, 10
+
+#: Seconds for which an upload is kept: long enough to make studies of it. A server may run for a year.
+UPLOAD_SECONDS = 24 * 3600.0
 
 # -- several servers (elsewhere.py)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,7 @@ async def upload(call: Call) -> dict[str, Any]:
     ending = Path(call.query["name"]).suffix.lower()
     if ending not in ENDINGS:
         raise InvalidInputError(f"{call.query['name']!r} is no table; tables end in {one_of(ENDINGS)}")
-    path = call.site.uploads / f"{uuid.uuid4().hex}{ending}"
+    path = await run_in_threadpool(call.site.new_upload, ending)
     try:
         with path.open("wb") as file:
             async for chunk in limited(call.request, MOST_UPLOAD):

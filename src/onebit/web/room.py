@@ -130,7 +130,7 @@ class Room:
         if self._has_looked_ahead or not self.study.kind.can_foresee or self.study.is_over:
             return
         self._has_looked_ahead = True
-        self.study.kind.foresee(workroom.do("look_ahead", {"study": self.entry.name}))
+        self.study.kind.foresee(workroom.do("look_ahead", {"study": self.entry.name}, is_patient=True))
         self._seen_closings = -1
         self.is_foreseen = True
 
@@ -144,7 +144,7 @@ class Room:
                 self._prices = ()
                 # A study whose forecasts take too long is told without them.
                 with suppress(OnebitError):
-                    told = workroom.do("prices", {"study": self.entry.name})
+                    told = workroom.do("prices", {"study": self.entry.name}, is_patient=True)
                     self._prices = tuple(Price(**price) for price in told)
         return replace(report, prices=(*self._prices, *report.prices))
 

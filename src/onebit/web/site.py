@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import threading
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from onebit.errors import OnebitError
 from onebit.store.database import InUseError
 from onebit.store.store import Entry, Store
 from onebit.web.access import Access
-from onebit.web.constants import KEEP_EVERY, LOOK_AHEAD_EVERY
+from onebit.web.constants import KEEP_EVERY, LOOK_AHEAD_EVERY, UPLOAD_SECONDS
 from onebit.web.elsewhere import ElsewhereError
 from onebit.web.folders import Folders
 from onebit.web.limits import Failures, Pace
@@ -161,6 +162,11 @@ class Site:
                 # A study without a forecast goes on without one.
                 with contextlib.suppress(OnebitError):
                     room.look_ahead(self.workroom)
+
+    def new_upload(self, ending: str) -> Path:
+        """Where the next upload goes; those of yesterday make room for it."""
+        self._uploads.remove_old(UPLOAD_SECONDS)
+        return self.uploads / f"{uuid.uuid4().hex}{ending}"
 
     def link_url(self, kind: str, token: str) -> str:
         return f"{self.public_url}/{'o' if kind == 'owner' else 'r'}/{token}"

@@ -6,6 +6,7 @@ import fcntl
 import os
 import shutil
 import tempfile
+import time
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,6 +24,14 @@ class UploadFolder:
         #: Where files go, beside the lock.
         self.path = self._whole / "files"
         self.path.mkdir(0o700)
+
+    def remove_old(self, seconds: float) -> None:
+        """Remove the files that were written longer ago than that."""
+        for file in self.path.iterdir():
+            # Whoever downloads one removes it, too.
+            with suppress(FileNotFoundError):
+                if time.time() - file.stat().st_mtime > seconds:
+                    file.unlink()
 
     def close(self) -> None:
         shutil.rmtree(self._whole, ignore_errors=True)

@@ -20,7 +20,7 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 from onebit.errors import InvalidInputError, OnebitError, OptionError
-from onebit.web.constants import AT_WORK, NICE, WORK_BYTES, WORK_SECONDS
+from onebit.web.constants import AT_WORK, IN_LINE, NICE, WORK_BYTES, WORK_SECONDS
 from onebit.web.fields import in_fields
 from onebit.web.folders import Folders
 
@@ -44,20 +44,40 @@ class WorkLimits:
     seconds: float = WORK_SECONDS
 
 
+class FullError(OnebitError):
+    """Too many tasks wait already."""
+
+
 class Workroom:
-    """Does tasks, a few at a time; the others wait."""
+    """Does tasks, a few at a time; some may wait, and the others are refused."""
 
     def __init__(self, storage: str, folders: Folders, limits: WorkLimits | None = None) -> None:
         self._storage, self._folders, self._limits = storage, folders, limits or WorkLimits()
         self._places = threading.BoundedSemaphore(AT_WORK)
+        self._line = threading.BoundedSemaphore(AT_WORK + IN_LINE)
         _CONTEXT.set_forkserver_preload(PRELOADED)
 
     def prepare(self) -> None:
         """Load what tasks need, before somebody waits for one."""
         forkserver.ensure_running()
 
-    def do(self, task: str, body: Mapping[str, Any]) -> Any:
-        """What a function of ``onebit.web.tasks`` gives; OptionError where the table cannot be, or takes too much."""
+    def do(self, task: str, body: Mapping[str, Any], is_patient: bool = False) -> Any:
+        """What a function of ``onebit.web.tasks`` gives; OptionError where the table cannot be, or takes too much.
+
+        FullError where too many wait; who ``is_patient`` keeps no thread from others, and waits with any number.
+        """
+        if is_patient:
+            return self._do(task, body)
+        if not self._line.acquire(blocking=False):
+            raise FullError(
+                f"the server is at work on {AT_WORK} tables, and {IN_LINE} others wait; try again in a minute"
+            )
+        try:
+            return self._do(task, body)
+        finally:
+            self._line.release()
+
+    def _do(self, task: str, body: Mapping[str, Any]) -> Any:
         with self._places:
             ours, theirs = _CONTEXT.Pipe(duplex=False)
             given = (theirs, self._limits, task, self._storage, self._folders, dict(body))

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import fcntl
+import os
 import stat
 import subprocess
 import sys
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
+from tests.unit.web.served import Served, bearer
 
 from onebit.web import uploads
+from onebit.web.constants import UPLOAD_SECONDS
 from onebit.web.uploads import UploadFolder
 
 LEAVE = """
@@ -60,3 +64,17 @@ def test_a_server_that_starts_at_the_same_time_takes_no_folder_away(
     assert folder.path.is_dir()
     folder.close()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_uploads_of_yesterday_make_room_for_the_next(served: Served) -> None:
+    """A server that runs for a year would fill its disk."""
+    old, new = (served.site.new_upload(".csv") for _ in range(2))
+    for file in (old, new):
+        file.write_text("id,a\n1,x\n")
+    os.utime(old, (time.time() - 2 * UPLOAD_SECONDS,) * 2)
+    sent = served.client.post(
+        "/api/v1/tables", params={"name": "t.csv"}, content=b"id,a,b\n1,x,y\n", headers=bearer(served.owner)
+    )
+    assert sent.status_code == 200
+    assert not old.exists()
+    assert new.exists()

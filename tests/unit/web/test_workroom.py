@@ -16,10 +16,11 @@ import numpy as np
 import pytest
 from tests.unit.web.served import Served, bearer, write_table
 
-from onebit.errors import InvalidInputError, OptionError
+from onebit.errors import InvalidInputError, OnebitError, OptionError
 from onebit.store.store import Store
 from onebit.study.constants import IMAGINED
 from onebit.web import tasks
+from onebit.web.constants import AT_WORK, IN_LINE
 from onebit.web.folders import Folders
 from onebit.web.workroom import WorkLimits, Workroom
 
@@ -114,6 +115,42 @@ def test_a_server_that_is_killed_leaves_no_work_behind(tmp_path: Path) -> None:
         assert is_running(worker)
         server.kill()
     assert eventually(lambda: not is_running(worker), 20)
+
+
+def test_more_tasks_than_can_wait_are_refused_and_raters_are_served(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who waits keeps a thread of the server, and raters need them, too."""
+    is_over = threading.Event()
+
+    def work(room: Workroom, task: str, body: Any) -> dict[str, Any]:
+        if task != "plan":
+            raise OnebitError("there is no forecast")
+        is_over.wait(60)
+        return {}
+
+    monkeypatch.setattr(Workroom, "_do", work)
+    told: list[Any] = []
+
+    def plan() -> None:
+        told.append(served.post("plan", served.owner, path="table.csv", **CHOSEN))
+
+    with served.client:
+        threads = [threading.Thread(target=plan) for _ in range(60)]
+        for thread in threads:
+            thread.start()
+        try:
+            until = time.monotonic() + 30
+            while len(told) < 60 - AT_WORK - IN_LINE and time.monotonic() < until:
+                time.sleep(0.05)
+            assert [each.status_code for each in told] == [503] * (60 - AT_WORK - IN_LINE)
+            assert "try again" in told[0].json()["error"]
+            assert served.ask(served.ann)
+        finally:
+            is_over.set()
+            for thread in threads:
+                thread.join()
+    assert sum(each.status_code == 200 for each in told) == AT_WORK + IN_LINE
 
 
 def test_raters_are_served_while_a_trap_is_read(served: Served) -> None:
