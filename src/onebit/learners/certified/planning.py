@@ -34,6 +34,11 @@ class Plan:
         """The plan of a log; ``names`` (V,) are the survivors' numbers in it, and ``leader`` is one of these rows."""
         if not {name for name, _ in record.mixture} <= set(names.tolist()):
             raise InvalidInputError(f"epoch {record.number} asks for rivals that do not survive until then")
+        if record.merit and len(record.merit) != len(record.trust):
+            raise InvalidInputError(
+                f"epoch {record.number} has merit for {len(record.merit)} models and trust for {len(record.trust)}; a "
+                "model that votes has both"
+            )
         row = {name: place for place, name in enumerate(names.tolist())}
         rivals = np.array([row[name] for name, _ in record.mixture], dtype=np.int64)
         needs = np.array([need for _, need in record.mixture], dtype=np.float64)

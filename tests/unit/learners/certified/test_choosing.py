@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from onebit.learners.certified.choosing import ChoiceLaw, Chooser, Lead, _slopes
 from onebit.learners.certified.epoch import KnownAnswers
 from onebit.learners.certified.guesses import Experience, Guess
 from onebit.learners.certified.outputs import Outputs
+from onebit.learners.certified.planning import Plan
 from onebit.learners.contract import run
 from onebit.learners.items import Pool, Stream
 from onebit.raters import SimulatedRater
@@ -138,6 +140,14 @@ def test_what_is_believed_is_recorded() -> None:
     assert set(learner.epochs[0].merit) == {0.0}
     assert all(len(epoch.merit) == len(TABLE) for epoch in learner.epochs)
     assert 0 < np.abs(learner.epochs[-1].merit).max() < constants.MOST_MERIT
+
+
+def test_a_record_has_merit_for_all_that_vote() -> None:
+    learner = spending(20)
+    run(learner, SimulatedRater(TRUTH), 1)
+    record = replace(learner.epochs[0], merit=(0.0, 0.1))
+    with pytest.raises(InvalidInputError, match="merit for 2 models and trust for 5"):
+        Plan.of_record(record, np.arange(5), 0, ChoiceLaw)
 
 
 def test_votes_are_fitted_to_the_first_answer_about_an_item() -> None:
