@@ -34,6 +34,8 @@ PRELOADED = [
 ]
 #: Processes are forked from one that has no threads: this one has, and some may hold a lock just then.
 _CONTEXT = get_context("forkserver")
+#: What is told of a process that ended without a result.
+ENDED = {"ended": True}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +80,28 @@ class Workroom:
             self._line.release()
 
     def _do(self, task: str, body: Mapping[str, Any]) -> Any:
+        source = "path" if "path" in body else "upload"
         with self._places:
             ours, theirs = _CONTEXT.Pipe(duplex=False)
             given = (theirs, self._limits, task, self._storage, self._folders, dict(body))
             process = _CONTEXT.Process(target=_work, args=given, daemon=True)
-            process.start()
-            theirs.close()
+            try:
+                process.start()
+            except (EOFError, OSError):
+                # Who forks was killed, as the system does where memory runs out; the next task has another.
+                ours.close()
+                return _result(ENDED, source, self._limits)
+            finally:
+                theirs.close()
             try:
                 told = json.loads(ours.recv_bytes()) if ours.poll(self._limits.seconds) else None
             except EOFError:
-                told = {"ended": True}
+                told = ENDED
             finally:
                 process.kill()
                 process.join()
                 ours.close()
-        return _result(told, "path" if "path" in body else "upload", self._limits)
+        return _result(told, source, self._limits)
 
 
 def _result(told: Any, source: str, limits: WorkLimits) -> Any:
@@ -128,7 +137,7 @@ def _work(
         is_input = isinstance(error, InvalidInputError)
         told = {"error": in_fields(str(error)), "option": getattr(error, "option", None), "is_input": is_input}
     except (MemoryError, RecursionError):
-        told = {"ended": True}
+        told = ENDED
     # The server may have been killed this very moment.
     with suppress(BrokenPipeError):
         results.send_bytes(json.dumps(told).encode())

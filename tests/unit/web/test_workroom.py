@@ -63,6 +63,21 @@ def test_a_table_that_takes_too_much_memory_is_refused(tmp_path: Path) -> None:
         workroom(tmp_path, n_bytes=64 * 2**20).do("plan", {"path": "large.npz", "protocol": "one-shot"})
 
 
+def test_who_forks_may_be_killed_and_the_next_task_has_another(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As the system does where memory runs out: the task is refused in words, and the server goes on."""
+    write_table(tmp_path / "table.csv")
+    room, body = workroom(tmp_path), {"path": "table.csv", **CHOSEN}
+
+    def killed(process: object) -> None:
+        raise EOFError("unexpected EOF")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("multiprocessing.context.ForkServerProcess.start", killed)
+        with pytest.raises(OptionError, match="memory"):
+            room.do("columns", body)
+    assert room.do("columns", body)["columns"]
+
+
 def test_a_table_that_takes_too_long_is_refused(tmp_path: Path) -> None:
     write_table(tmp_path / "table.csv")
     with pytest.raises(OptionError, match="more than the 0 seconds"):
