@@ -60,18 +60,26 @@ class Points:
     def kill_others(self) -> None:
         """Kill who makes forecasts, for this server or for one that was killed before it, and wait until they are gone.
 
-        One that is killed lives on until it is scheduled, and whoever opens the store meanwhile takes its word for what
-        is in the write-ahead log.
+        One that is killed lives on until it is scheduled, and one that is looked for may begin another meanwhile.
+        Whoever opens the store while any of them holds it takes its word for what is in the write-ahead log.
         """
-        mark = f"FAULTS={self._wish.parent}\0".encode()
-        others = []
-        for process in Path("/proc").glob("[0-9]*"):
-            with contextlib.suppress(OSError):
-                if int(process.name) != os.getpid() and mark in (process / "environ").read_bytes():
+        seen: set[Path] = set()
+        while True:
+            others = {each for each in Path("/proc").glob("[0-9]*") if self._is_other(each)}
+            for process in others:
+                with contextlib.suppress(OSError):
                     os.kill(int(process.name), signal.SIGKILL)
-                    others.append(process)
-        while any(map(holds_files, others)):
+            seen |= others
+            if not others and not any(map(holds_files, seen)):
+                return
             time.sleep(0.01)
+
+    def _is_other(self, process: Path) -> bool:
+        """Whether it is another process of these servers, which has not ended: one that has, has no environment."""
+        mark = f"FAULTS={self._wish.parent}\0".encode()
+        with contextlib.suppress(OSError):
+            return int(process.name) != os.getpid() and mark in (process / "environ").read_bytes()
+        return False
 
     def reach(self, point: str) -> None:
         if self.is_wanted(point):
