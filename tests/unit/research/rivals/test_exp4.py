@@ -81,6 +81,12 @@ def test_the_draw_is_within_its_bound_and_near_it(n_labels: int) -> None:
     assert lost.mean() > 1.5 * bound
 
 
+def test_the_bound_ends_at_the_rate_gamma_over_K() -> None:
+    """Beyond it one round could add more than 1 to an exponent, and the proof ends."""
+    assert exp4_excess(5, 10, 1000, 0.5, 0.1) is not None
+    assert exp4_excess(5, 10, 1000, 0.5, 0.1001) is None
+
+
 def test_rates_for_a_draw_reach_eps_after_the_rounds_of_the_bound() -> None:
     for n_labels, eps in ((5, 0.05), (500, 0.05), (5, 0.01)):
         n_rounds = exp4_draw_rounds(n_labels, 1000, eps)

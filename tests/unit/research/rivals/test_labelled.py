@@ -158,6 +158,16 @@ def test_coda_asks_for_the_least_expected_entropy() -> None:
         assert np.ptp(expected) > 1e-3
 
 
+def test_coda_starts_from_the_vote_by_hand() -> None:
+    """The vote is 0, 0, 1 (a tie goes to 0). The second model says 1 on half of the items that are 0 by the vote.
+
+    Rows start as 2 (1 + .1 * share) on the diagonal and 2 (1 / (K - 1) + .1 * share) elsewhere.
+    """
+    asking = Coda(np.array([[0, 0, 1], [0, 1, 1]]), 2, np.random.default_rng(0))
+    assert asking._alpha == pytest.approx(np.array([[2.2, 2.2], [2.1, 2.2]]))
+    assert asking._beta == pytest.approx(np.array([[2.0, 2.0], [2.1, 2.0]]))
+
+
 def test_coda_moves_the_row_of_the_label() -> None:
     asking = Coda(SAID, N_LABELS, np.random.default_rng(1))
     alpha, beta = asking._alpha.copy(), asking._beta.copy()
