@@ -65,6 +65,13 @@ def arrow(table: pa.Table) -> bytes:
     return stream.getvalue()
 
 
+def changed_arrow(table: pa.Table, numbers: tuple[int, ...], others: tuple[int, ...]) -> bytes:
+    """An Arrow file in which a row of whole numbers, where texts begin or which value is meant, is another."""
+    content, form = arrow(table), f"<{len(numbers)}i"
+    assert struct.pack(form, *numbers) in content
+    return content.replace(struct.pack(form, *numbers), struct.pack(form, *others))
+
+
 #: A row of an Excel file.
 ROW = b"<row><c><v>1</v></c><c><v>2</v></c></row>"
 
@@ -110,6 +117,8 @@ OUTSIDE = (
     b"<worksheet><sheetData><row><c t='inlineStr'><is><t>&a;</t></is></c></row></sheetData></worksheet>"
 )
 SMALL = pa.table({"a": ["x", "y"], "b": ["y", "y"]})
+_EIGHT = pa.array(list("abcdefgh"))
+CODED = pa.table({name: pa.DictionaryArray.from_arrays(pa.array([7, 3, 5], pa.int32()), _EIGHT) for name in ("a", "b")})
 NOISE = random.Random(7).randbytes(5000)
 
 
@@ -211,6 +220,11 @@ FILES: dict[str, Maker] = {
     "bytes.parquet": write(parquet(pa.table({"a": [b"\xff", b"\xfe"], "b": ["x", "y"]}))),
     "cut.arrow": write(arrow(SMALL)[:-40]),
     "length.arrow": write(b"ARROW1\0\0\xff\xff\xff\xff" + struct.pack("<i", 2**31 - 1) + bytes(100) + b"ARROW1"),
+    "far.arrow": write(changed_arrow(SMALL, (0, 1, 2), (0, 2**30, 2**31 - 1))),
+    "before.arrow": write(changed_arrow(SMALL, (0, 1, 2), (5, -7, 2))),
+    "indices.arrow": write(changed_arrow(CODED, (7, 3, 5), (2**30, -1, 5))),
+    "names.jsonl": write(b'{"id": "1", "\\ud800": "x", "b": "y"}\n' * 2),
+    "names.json": write(b'[{"id": "1", "\\ud800": "x", "b": "y"}]'),
     "noise.arrow": write(b"ARROW1\0\0" + NOISE + b"ARROW1"),
     # Excel.
     "laughs.xlsx": write(xlsx(LAUGHS)),

@@ -110,6 +110,11 @@ def forget(
         raise typer.Exit(1)
     done = forget_rater(storage_url(storage), name, rater)
     say(f"{rater} is {done.name!r} now, in {done.n_events:,} events, and has no links. Backups still hold the name.")
+    if not done.is_gone:
+        say(
+            "The file still holds the name, since another process reads the store, a backup say. It goes when that has "
+            "ended and the store was opened and closed once more (onebit study list)."
+        )
     print(f"digest before: {done.before}\ndigest now:    {done.after}")
 
 

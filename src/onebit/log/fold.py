@@ -67,6 +67,8 @@ class Course:
         #: The numbers that each rater answered, in that order (also what was taken back), and the rater's checks.
         self.answered_by: dict[str | None, list[int]] = defaultdict(list)
         self.checks_of: dict[str, list[Checked]] = defaultdict(list)
+        #: Questions whose answer its rater wanted back when it had been used.
+        self.disputed: set[tuple[int, str | None]] = set()
 
     @property
     def answers(self) -> list[Given | None]:
@@ -201,6 +203,7 @@ class Course:
                     number in answered and rater in self.votes[number],
                     f"question {number} has no answer of this rater's",
                 )
+                self.disputed.add((number, rater))
 
     def _require_borne(self, event: Answered) -> None:
         """An answer is that of a rater who was asked, or what the votes come to."""

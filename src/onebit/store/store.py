@@ -238,11 +238,15 @@ class Store:
                 if found != "ok":
                     raise StoreError(f"the store {hidden_password(self.url)} is damaged: {found}; restore a backup")
 
-    def empty_log(self) -> None:
-        """Move the write-ahead log of an SQLite store into its file, and leave nothing of it."""
+    def empty_log(self) -> bool:
+        """Move the write-ahead log of an SQLite store into its file, and leave nothing of it.
+
+        False where another process reads the store as it was before: then nothing is moved.
+        """
         with explained(self.url), self._engine.connect() as connection:
             driver: Any = connection.connection.driver_connection
-            driver.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+            is_kept_from_it, *_ = driver.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        return not is_kept_from_it
 
     def close(self) -> None:
         """Let go of the database."""

@@ -52,8 +52,10 @@ REHEARSED_MODELS, REHEARSED_ITEMS, REHEARSED_ANSWERS = 20, 120, 200
 
 #: Items in a block: few enough to read one quickly, enough to read all quickly. Origin: a round number.
 PER_BLOCK = 4096
-#: Blocks of items kept at hand. Origin: a round number, for memory.
-AT_HAND = 64
+#: Blocks of items kept at hand, and the bytes of their texts. Origin: round numbers, for memory.
+AT_HAND, AT_HAND_BYTES = 64, 512 * 2**20
+#: Bytes of the texts of a block. Origin: a round number, 128 kB an item where a block is full.
+MOST_BLOCK = 512 * 2**20
 #: A snapshot of the model is made when so many answers, or this share of all, were learned from since the last.
 #: Origin: round numbers; a snapshot only saves time when a study is opened.
 SNAPSHOT_ANSWERS, SNAPSHOT_SHARE = 200, 0.05

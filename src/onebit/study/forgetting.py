@@ -22,12 +22,17 @@ from onebit.store.store import Store
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What a rater is called now, in how many events, and the digest of the log before and after."""
+    """What a rater is called now, in how many events, and the digest of the log before and after.
+
+    ``is_gone``: nothing of the name is left in the files of an SQLite store. While another process still reads them as
+    they were, it cannot be taken out.
+    """
 
     name: str
     n_events: int
     before: str
     after: str
+    is_gone: bool = True
 
 
 def forget_rater(storage: str, study: str, rater: str) -> Forgotten:
@@ -55,9 +60,8 @@ def forget_rater(storage: str, study: str, rater: str) -> Forgotten:
                     raise InvalidInputError(f"the study {study!r} knows no rater {rater!r}; {told}")
                 _rewrite(connection, entry.id, texts)
             lock.note(chain.head)
-            if is_sqlite(storage):
-                store.empty_log()
-            return Forgotten(new, n_changed, log.head.digest, chain.head.digest)
+            is_gone = store.empty_log() if is_sqlite(storage) else True
+            return Forgotten(new, n_changed, log.head.digest, chain.head.digest, is_gone)
         finally:
             lock.release()
 

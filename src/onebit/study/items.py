@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import json
+import threading
 import zlib
+from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from onebit.errors import InvalidInputError
 from onebit.log.events import TableFacts
 from onebit.store.blocks import ITEMS, JUDGE, OUTPUTS, PREDICTIONS, TRUTH, VERDICTS, Block
 from onebit.store.database import StoreError
 from onebit.store.store import Store
 from onebit.study.about import About, Label
-from onebit.study.constants import AT_HAND, PER_BLOCK
+from onebit.study.constants import AT_HAND, AT_HAND_BYTES, MOST_BLOCK, PER_BLOCK
 from onebit.study.media import Media, media_of
 from onebit.tables.record import ModelTable, digest_of, narrow
 
@@ -81,13 +83,24 @@ def shown_block(shows: Shows, number: int, rows: range) -> Block:
     return ITEMS, number, _packed(shown)
 
 
-def _packed(value: object) -> bytes:
-    return zlib.compress(json.dumps(value).encode(), level=1)
+def _packed(value: list[Any] | tuple[Any, ...]) -> bytes:
+    text = json.dumps(value).encode()
+    if len(text) > MOST_BLOCK:
+        raise InvalidInputError(
+            f"{len(value):,} items or outputs, one after the other, have {len(text):,} bytes of texts, and raters can "
+            f"be shown at most {MOST_BLOCK:,} of so many; show less of them"
+        )
+    return zlib.compress(text, level=1)
 
 
 def _unpacked(data: bytes) -> Any:
+    return _unpacked_with_size(data)[0]
+
+
+def _unpacked_with_size(data: bytes) -> tuple[Any, int]:
     try:
-        return json.loads(zlib.decompress(data))
+        text = zlib.decompress(data)
+        return json.loads(text), len(text)
     except (zlib.error, ValueError) as error:
         raise StoreError("what raters are shown is damaged; restore the store from a backup") from error
 
@@ -149,33 +162,45 @@ def read_verdicts(store: Store, study_id: int, facts: TableFacts) -> NDArray[np.
     return verdicts.reshape(facts.n_models, facts.n_items)
 
 
+class _AtHand:
+    """Blocks of texts that were read lately: so many, and so many bytes, at most. The last one stays however large."""
+
+    def __init__(self, read: Callable[[int], bytes]) -> None:
+        self._read = read
+        self._blocks: OrderedDict[int, tuple[list[Any], int]] = OrderedDict()
+        # Where several ask for a block at once, one of them reads it.
+        self._lock = threading.Lock()
+
+    def __getitem__(self, number: int) -> list[Any]:
+        with self._lock:
+            if number not in self._blocks:
+                self._blocks[number] = _unpacked_with_size(self._read(number))
+            self._blocks.move_to_end(number)
+            while len(self._blocks) > 1 and self._is_too_much():
+                self._blocks.popitem(last=False)
+            return self._blocks[number][0]
+
+    def _is_too_much(self) -> bool:
+        return len(self._blocks) > AT_HAND or sum(size for _, size in self._blocks.values()) > AT_HAND_BYTES
+
+
 class Items:
     """The items of a study and its labels, read when they are shown."""
 
     def __init__(self, store: Store, study_id: int, about: About) -> None:
         self._about = about
-
-        @lru_cache(maxsize=AT_HAND)
-        def block(number: int) -> list[tuple[str, dict[str, str]]]:
-            rows: list[tuple[str, dict[str, str]]] = _unpacked(store.block(study_id, ITEMS, number))
-            return rows
-
-        @lru_cache(maxsize=AT_HAND)
-        def texts(number: int) -> list[str]:
-            found: list[str] = _unpacked(store.block(study_id, OUTPUTS, number))
-            return found
-
-        self._block, self._texts = block, texts
+        self._rows = _AtHand(lambda number: store.block(study_id, ITEMS, number))
+        self._texts = _AtHand(lambda number: store.block(study_id, OUTPUTS, number))
 
     def __getitem__(self, row: int) -> Item:
-        id, shown = self._block(row // PER_BLOCK)[row % PER_BLOCK]
+        id, shown = self._rows[row // PER_BLOCK][row % PER_BLOCK]
         column = self._about.media
         return Item(id, shown, media_of(self._about, shown[column]) if column is not None else None)
 
     def label(self, number: int) -> Label:
         """A label as raters see it; a free text has no description."""
         if self._about.is_open:
-            return Label(self._texts(number // PER_BLOCK)[number % PER_BLOCK])
+            return Label(self._texts[number // PER_BLOCK][number % PER_BLOCK])
         return self._about.labels[number]
 
 

@@ -169,7 +169,9 @@ class Study:
             if isinstance(given, Checked):
                 self._note(CheckUndone(number, given.rater))
             elif not take_back(self._recorder, number, rater):
-                self._note(Disputed(number, rater))
+                # Once: whoever did not hear of it asks again, and a rater could fill the log with it.
+                if (number, rater) not in self._course.disputed:
+                    self._note(Disputed(number, rater))
                 return Undo.DISPUTED
             if rater is not None:
                 self._desk.give_back(number, rater, self._clock())

@@ -47,6 +47,8 @@ def batches_in(path: Path, labels: Collection[str], progress: Progress) -> Itera
             reader = _reader(source)
             numbered = getattr(reader, "num_record_batches", None)
             for batch in reader if numbered is None else map(reader.get_batch, range(numbered)):
+                # Arrow believes what a file says of where its texts are, and would read past their end.
+                batch.validate(full=True)
                 yield with_class_names(path.name, batch, labels)
                 progress(min(source.tell(), size), size)
     except (pa.ArrowInvalid, OSError) as error:

@@ -52,6 +52,12 @@ class Columns:
     place: Callable[[int], str]
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        for number, name in enumerate(self.names, start=1):
+            # JSON can hold half of a pair of surrogates, which no answer of a server can.
+            if not name.isascii() and any("\ud800" <= letter <= "\udfff" for letter in name):
+                raise InvalidInputError(f"{self.where}: the name of column {number}, {name!r}, is no text in UTF-8")
+
     def check(self, asked: Iterable[tuple[str, str | None]]) -> None:
         """InvalidInputError unless each column has its own name, and those asked for by an option are there."""
         check_size(self.where, 0, len(self.names))

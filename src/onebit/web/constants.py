@@ -33,6 +33,8 @@ MOST_HELD = 5
 MOST_TOGETHER = 40
 #: Characters of a label that stands in the question; what is longer, or has several lines, is shown as a text to read.
 LONG_LABEL = 80
+#: Characters of a text that is shown as Markdown; a longer one is shown as it is. Origin: half a second of processor.
+MOST_MARKDOWN = 100_000
 #: Texts whose HTML is kept at hand.
 TEXTS_AT_HAND = 256
 #: Seconds after a rater had to wait in which nobody is given questions ahead: others would wait for those.

@@ -10,7 +10,7 @@ from onebit.study.about import Label
 from onebit.study.media import Media
 from onebit.study.study import Offer, Study, Undo
 from onebit.web.calls import Call, ForbiddenError, Operation
-from onebit.web.constants import LONG_LABEL, MOST_BODY, MOST_HELD
+from onebit.web.constants import LONG_LABEL, MOST_BODY, MOST_HELD, MOST_MARKDOWN
 from onebit.web.languages import Language, language_for
 from onebit.web.markdown import to_html
 from onebit.web.room import Room, State
@@ -140,7 +140,7 @@ def _output(study: Study, label: Label) -> dict[str, Any]:
 
 
 def _html(study: Study, text: str) -> str | None:
-    return to_html(text) if study.about.markdown else None
+    return to_html(text) if study.about.markdown and len(text) <= MOST_MARKDOWN else None
 
 
 def is_text(output: str) -> bool:

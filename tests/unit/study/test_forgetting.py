@@ -82,3 +82,19 @@ def test_nobody_is_taken_out_of_an_open_study_nor_one_who_is_not_there(studied: 
 def test_two_who_leave_are_told_apart(studied: str) -> None:
     assert forget_rater(studied, "s", SECRET).name == "removed rater 1"
     assert forget_rater(studied, "s", "bob").name == "removed rater 2"
+
+
+def test_it_is_said_when_the_name_is_still_in_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever reads the store as it was, a backup say, keeps what was replaced in the file until then."""
+    monkeypatch.setattr("onebit.store.database.PATIENCE", 0)
+    file = tmp_path / "my.db"
+    storage = f"sqlite:///{file}"
+    with create_study(PREDICTIONS, "s", storage=storage, eps=0.1) as study:
+        answered(study, 4)
+    with Store(storage) as reader:
+        with reader.reading() as connection:
+            connection.exec_driver_sql("SELECT count(*) FROM events").scalar()
+            assert not forget_rater(storage, "s", SECRET).is_gone
+            assert SECRET.encode() in file.read_bytes()
+        assert forget_rater(storage, "s", "bob").is_gone
+    assert SECRET.encode() not in file.read_bytes()

@@ -324,6 +324,9 @@ def test_a_wish_that_comes_after_the_epoch_is_a_dispute(desk: Desk) -> None:
     answer_all(desk.study)
     before = desk.study.digest()
     assert desk.study.undo(first) is Undo.DISPUTED
+    n_events = desk.study.head.n_events
+    assert desk.study.undo(first) is Undo.DISPUTED
+    assert desk.study.head.n_events == n_events
     assert desk.study.digest() == before
     assert desk.log(Disputed) == [Disputed(0, "ann")]
     desk.reopen()

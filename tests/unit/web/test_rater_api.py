@@ -7,9 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import pytest
 from tests.unit.web.served import LABELS, TRUTH, Served, right_answer, serve_stored
 
 from onebit.store.backup import backup
+from onebit.web import rater_api
 from onebit.web.room import in_words
 
 Serving = Callable[..., Served]
@@ -243,3 +245,16 @@ def test_an_error_says_whether_it_is_of_use_to_send_it_again(served: Served) -> 
     for response in (served.post("ask", "wrong"), served.post("ask", served.owner), served.get("nothing", served.ann)):
         assert response.status_code in (401, 403, 404)
         assert "refused" not in response.json()
+
+
+def test_a_text_that_is_too_long_for_markdown_is_shown_as_it_is(
+    serving: Serving, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Markdown of megabytes takes minutes of the processor that all raters share."""
+    served = serving(text="**a**", markdown=True)
+    (question,) = served.ask(served.ann)
+    (column,) = question["item"]["columns"]
+    assert column["html"].startswith("<p><strong>a</strong>")
+    monkeypatch.setattr(rater_api, "MOST_MARKDOWN", len(column["text"]) - 1)
+    (question,) = served.ask(served.ann)
+    assert question["item"]["columns"] == [{**column, "html": None}]
