@@ -153,8 +153,10 @@ def said_by(
     """What ``models`` say in a table as it lies in its file, (N, n): numbers, of ``labels`` where cells are texts."""
     if models and models[0] not in table.schema.names and OUTPUTS in table.schema.names:
         names, listed = _lists(table)
+        if list(models) == names:
+            return listed
         place = {name: row for row, name in enumerate(names)}
-        return listed if list(models) == names else listed[[place[model] for model in models]]
+        return listed[[place[model] for model in models]]
     said = np.empty((len(models), table.num_rows), dtype=np.int32)
     for row, name in zip(said, models, strict=True):
         cells = table[name].combine_chunks()
