@@ -147,6 +147,13 @@ UNTAKEN = REQUEST.replace(b"/ ", b"/much ", 1)
 SLOW = REQUEST.replace(b"/ ", b"/slow ", 1)
 
 
+def until_answers_are_sent(knock: Callable[..., socket.socket]) -> None:
+    """As far as the buffers of both sides take them: until then their connections are busy, and nobody makes room."""
+    until = time.monotonic() + 20
+    while not gets_in(knock()) and time.monotonic() < until:
+        time.sleep(0.05)
+
+
 @pytest.mark.parametrize(
     "sent", [BODY, UNTAKEN, UNTAKEN * 20, (REQUEST + SLOW) * 20], ids=["body", "one", "many", "slow"]
 )
@@ -159,10 +166,7 @@ def test_half_bodies_and_answers_that_nobody_takes_keep_nobody_out(limit: str, s
             lines.append(knock())
             with suppress(OSError):
                 lines[-1].sendall(sent)
-        # An answer is sent as far as the buffers of both sides take it; until then its connection is busy.
-        until = time.monotonic() + 20
-        while not gets_in(knock()) and time.monotonic() < until:
-            time.sleep(0.05)
+        until_answers_are_sent(knock)
         assert all(gets_in(knock()) for _ in range(20))
         assert keeper.n_connections <= 51
         assert is_closed(lines[0])
@@ -174,6 +178,7 @@ def test_the_last_answer_of_a_connection_that_nobody_takes_is_given_up() -> None
     with serving(ConnectionLimits(most_of_an_address=20, stalled_seconds=1)) as (keeper, knock):
         for _ in range(50):
             knock(buffer=4096).sendall(last)
+        until_answers_are_sent(knock)
         assert all(gets_in(knock()) for _ in range(10))
         until = time.monotonic() + 20
         while keeper.n_connections > 10 and time.monotonic() < until:

@@ -93,7 +93,7 @@ class AtHand:
 
     storage: str
 
-    def do(self, task: str, body: dict[str, Any]) -> Any:
+    def do(self, task: str, body: dict[str, Any], is_patient: bool = False) -> Any:
         return getattr(tasks, task)(self.storage, None, body)
 
 
