@@ -20,8 +20,6 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from onebit.passes.engine import run_pass
-
 RESULTS = Path(__file__).parent / "results"
 #: Columns of the tables where there is no terminal to say.
 WIDTH = 220
@@ -72,6 +70,9 @@ def run_cases(
     Figures that are ``unprinted`` are only kept; all are unless it ``prints``. With an ``executor`` several cases are
     measured at a time, which is for counts and not for seconds.
     """
+    # Here, since some cases run by an earlier release, which has no passes.
+    from onebit.passes.engine import run_pass
+
     all_cases = list(cases)
     kept = _Kept(name, all_cases)
     with _console().status(name) as status:

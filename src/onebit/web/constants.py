@@ -46,7 +46,7 @@ AHEAD = 2
 
 # -- owners (room.py, board.py, owner_api.py)
 
-#: An overview is made anew at most so often, in seconds, and takes at most this share of the time.
+#: What raters are told of a study is worked out at most so often, in seconds, and takes at most this share of the time.
 REFRESH, SHARE = 1.0, 0.1
 #: Seconds between two looks at a study that somebody watches, and between signs of life where nothing happens.
 LOOK_EVERY, ALIVE_EVERY = 1.0, 15.0

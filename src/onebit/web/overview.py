@@ -58,18 +58,26 @@ class Watcher:
         self._result: Any = None
         self._read_at: tuple[int, int, bool] | None = None
 
-    def look(self) -> Overview:
-        study, view = self._study, self._study.view
+    def forecast(self) -> tuple[int, int, int] | None:
+        """How many more answers are needed, which takes a tenth of the time of a look."""
+        return self._study.kind.forecast(self._known())
+
+    def _known(self) -> Any:
+        view = self._study.view
         now = view.n_epochs, len(view.closings), view.finished is not None
         if now != self._read_at:
-            self._result, self._read_at = study.result, now
-        status = study.status(self._result)
+            self._result, self._read_at = self._study.result, now
+        return self._result
+
+    def look(self) -> Overview:
+        study, view, result = self._study, self._study.view, self._known()
+        status = study.status(result)
         return Overview(
             is_over=status.status is not RunStatus.RUNNING,
             raters=rater_rows(status.raters, view.agreement()),
             labels=self._label_rows(),
             warnings=status.warnings,
-            board=study.kind.board(status, self._result, view.seen()),
+            board=study.kind.board(status, result, view.seen()),
         )
 
     def _label_rows(self) -> tuple[LabelRow, ...]:

@@ -47,7 +47,8 @@ class Room:
         self._look_lock, self._price_lock = threading.Lock(), threading.Lock()
         #: What other ways would have cost, once somebody asked for it.
         self._prices: tuple[Price, ...] | None = None
-        self._overview: Overview | None = None
+        #: What raters are told of how many answers are needed, and when it is worked out again.
+        self._forecast: tuple[int, int, int] | None = None
         self._seen_closings = -1
         self._look_again_at = 0.0
         self._has_looked_ahead = False
@@ -97,28 +98,26 @@ class Room:
     def overview(self) -> Overview:
         """The state of the study now."""
         with self._look_lock:
-            return self._look()
+            overview = self._watcher.look()
+            self._forecast = overview.board.forecast
+            return overview
 
-    def _look(self) -> Overview:
-        began = time.monotonic()
-        self._overview = self._watcher.look()
-        self._seen_closings = len(self.study.view.closings)
-        now = time.monotonic()
-        self._look_again_at = now + max(REFRESH, (now - began) / SHARE)
-        return self._overview
-
-    def _overview_of_late(self) -> Overview | None:
+    def _forecast_of_late(self) -> tuple[int, int, int] | None:
         """One that raters can do with: it is renewed by and by, and nobody waits for it; None before the first."""
         if time.monotonic() >= self._look_again_at and self._look_lock.acquire(blocking=False):
-            threading.Thread(target=self._renew, name="looking at a study").start()
-        return self._overview
+            threading.Thread(target=self._renew, name="forecasting a study").start()
+        return self._forecast
 
     def _renew(self) -> None:
-        """Look at the study if an epoch has closed. Lets go of the lock that was taken for it."""
+        """Forecast the study if an epoch has closed. Lets go of the lock that was taken for it."""
         try:
-            self._look_again_at = time.monotonic() + REFRESH
-            if len(self.study.view.closings) != self._seen_closings:
-                self._look()
+            began = time.monotonic()
+            self._look_again_at = began + REFRESH
+            n_closings = len(self.study.view.closings)
+            if n_closings != self._seen_closings:
+                self._forecast, self._seen_closings = self._watcher.forecast(), n_closings
+                now = time.monotonic()
+                self._look_again_at = now + max(REFRESH, (now - began) / SHARE)
         except OnebitError:
             # Raters are told what was known; whoever asks the store for something else is told what is wrong with it.
             pass
@@ -126,7 +125,7 @@ class Room:
             self._look_lock.release()
 
     def look_ahead(self, workroom: Workroom) -> None:
-        """Make the forecasts possible, once, in a process of its own; the next overview has one."""
+        """Make the forecasts possible, once, in a process of its own; the next forecast has one."""
         if self._has_looked_ahead or not self.study.kind.can_foresee or self.study.is_over:
             return
         self._has_looked_ahead = True
@@ -150,8 +149,7 @@ class Room:
 
     def progress(self, state: State, rater: str, language: Language = LANGUAGES[ENGLISH]) -> dict[str, Any]:
         """How far the study is, for a rater: in words, and as numbers."""
-        overview = self._overview_of_late()
-        forecast = None if overview is None else overview.board.forecast
+        forecast = self._forecast_of_late()
         n_answers = len(self.study.view.answers)
         most = self.study.kind.most_answers
         return {

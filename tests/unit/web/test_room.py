@@ -14,6 +14,7 @@ from tests.unit.web.served import Served, right_answer
 from onebit.records import Closing
 from onebit.study.study import Offer
 from onebit.web import tasks
+from onebit.web.overview import Overview
 
 Serving = Callable[..., Served]
 #: Seconds in which a thread of the server has surely done what it should.
@@ -46,13 +47,17 @@ def test_progress_follows_the_epochs_while_nobody_waits(serving: Serving) -> Non
     room = served.site.room(1)
     assert served.post("ask", served.ann, n=1).json()["progress"]["forecast"] is None
     room.study.look_ahead()
-    made, looked_at_by = room._watcher.look, []
+    made, made_by = room._watcher.forecast, []
 
-    def look() -> object:
-        looked_at_by.append(threading.current_thread().name)
+    def forecast() -> tuple[int, int, int] | None:
+        made_by.append(threading.current_thread().name)
         return made()
 
-    room._watcher.look = look  # type: ignore[method-assign, assignment]
+    def look() -> Overview:
+        raise AssertionError("the whole overview was made for a rater")
+
+    room._watcher.forecast = forecast  # type: ignore[method-assign]
+    room._watcher.look = look  # type: ignore[method-assign]
     end = time.monotonic() + PATIENCE
     told = None
     while told is None and time.monotonic() < end:
@@ -63,26 +68,26 @@ def test_progress_follows_the_epochs_while_nobody_waits(serving: Serving) -> Non
         for question in answer["questions"]:
             served.tell(served.ann, question, right_answer(question))
     assert told is not None
-    assert set(looked_at_by) == {"looking at a study"}
+    assert set(made_by) == {"forecasting a study"}
 
 
-def test_no_rater_waits_for_the_first_look_at_a_study(served: Served) -> None:
+def test_no_rater_waits_for_the_first_forecast_of_a_study(served: Served) -> None:
     room = served.site.room(1)
-    looking, go_on, look = threading.Event(), threading.Event(), room._watcher.look
+    looking, go_on, made = threading.Event(), threading.Event(), room._watcher.forecast
 
-    def slow() -> object:
+    def slow() -> tuple[int, int, int] | None:
         looking.set()
         go_on.wait(PATIENCE)
-        return look()
+        return made()
 
-    room._watcher.look = slow  # type: ignore[method-assign, assignment]
+    room._watcher.forecast = slow  # type: ignore[method-assign]
     try:
-        # Would wait as long as the look takes, if it waited at all.
+        # Would wait as long as the forecast takes, if it waited at all.
         assert served.post("ask", served.ann, n=1).json()["questions"]
         assert looking.wait(PATIENCE)
         assert served.post("ask", served.bob, n=1).json()["progress"]["forecast"] is None
         assert not go_on.is_set()
-        assert room._overview is None
+        assert room._forecast is None
     finally:
         go_on.set()
 
@@ -127,8 +132,8 @@ def test_closing_waits_for_who_looks_at_the_study(served: Served) -> None:
         assert closing.is_alive()
     closing.join(timeout=PATIENCE)
     assert not closing.is_alive()
-    room._overview_of_late()
-    assert "looking at a study" not in {thread.name for thread in threading.enumerate()}
+    room._forecast_of_late()
+    assert "forecasting a study" not in {thread.name for thread in threading.enumerate()}
 
 
 @dataclass

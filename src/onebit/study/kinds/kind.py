@@ -177,6 +177,10 @@ class Kind(ABC):
     def rehearsal(self) -> tuple[Learner[Any], Rater]:
         """A small learner that does all that this one will, and who answers it."""
 
+    def forecast(self, result: Any) -> tuple[int, int, int] | None:
+        """How many more answers are needed: low, middle, high; None unless that was foreseen."""
+        return None
+
     @property
     def most_answers(self) -> int | None:
         """How many answers the study takes at most, where it has no aim that a forecast could be about."""

@@ -91,7 +91,6 @@ class Selection(OfModels):
         # What is known of a run that was suspended rests on what was found not to hold.
         is_shown = result.status is not RunStatus.SUSPENDED
         certified = result if isinstance(result, CertifiedResult) else None
-        needed = self._needed(certified)
         return SelectionStatus(
             name=standing.name,
             status=result.status,
@@ -105,7 +104,7 @@ class Selection(OfModels):
             n_answers=result.n_rounds if certified is None else certified.n_answers,
             n_open=standing.n_open,
             n_cant_tell=None if certified is None else certified.n_cant_tell,
-            forecast=None if needed is None else (needed.low, needed.middle, needed.high),
+            forecast=self.forecast(result),
             raters=standing.raters,
             warnings=tuple(warnings(standing.raters, setting.f_no, setting.f_yes, created.overlap)),
             n_events=standing.head.n_events,
@@ -132,10 +131,14 @@ class Selection(OfModels):
     def foresee(self, ahead: Any) -> None:
         self._ahead = msgspec.convert(ahead, Rehearsal)
 
-    def _needed(self, result: CertifiedResult | None) -> Needed | None:
-        """How many more answers of raters are needed; None where nobody looked ahead, or nothing can be shown."""
-        if result is None or result.status is RunStatus.SUSPENDED:
+    def forecast(self, result: BoundedResult) -> tuple[int, int, int] | None:
+        if not isinstance(result, CertifiedResult) or result.status is RunStatus.SUSPENDED:
             return None
+        needed = self._needed(result)
+        return None if needed is None else (needed.low, needed.middle, needed.high)
+
+    def _needed(self, result: CertifiedResult) -> Needed | None:
+        """How many more answers of raters are needed; None where nobody looked ahead."""
         if result.status is not RunStatus.RUNNING:
             return Needed(0, 0, 0)
         if self.setting.spends and self.setting.budget is not None:
