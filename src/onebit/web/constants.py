@@ -91,5 +91,5 @@ UPLOAD_SECONDS = 24 * 3600.0
 
 # -- several servers (elsewhere.py)
 
-#: Seconds in which another server must take a connection, and begin its answer.
+#: Seconds in which another server must take a connection, and begin its answer or go on with it.
 CONNECT_SECONDS, REPLY_SECONDS = 3.0, 60.0

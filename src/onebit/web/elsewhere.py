@@ -82,9 +82,12 @@ async def _next(talk: h11.Connection, reader: asyncio.StreamReader) -> object:
 async def _content(
     talk: h11.Connection, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> AsyncIterator[bytes]:
-    """The body of the answer as it comes; pages that watch a study never end by themselves."""
+    """The body of the answer as it comes; TimeoutError, which breaks the client's connection off, where it stops.
+
+    Pages that watch a study never end by themselves, and are sent signs of life.
+    """
     try:
-        while isinstance(event := await _next(talk, reader), h11.Data):
+        while isinstance(event := await asyncio.wait_for(_next(talk, reader), REPLY_SECONDS), h11.Data):
             yield bytes(event.data)
     finally:
         writer.close()

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from tests.unit.web.served import bearer, serve
 from onebit.errors import InvalidInputError
 from onebit.store.database import InUseError
 from onebit.store.locks import AT, MOST_NAME, check_address
+from onebit.web import elsewhere
 
 
 def test_a_server_that_cannot_be_reached_is_said_and_tried_again(
@@ -48,20 +51,26 @@ class Other(BaseHTTPRequestHandler):
         pass
 
 
-def test_a_request_is_passed_on_as_it_came(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    served = serve(tmp_path)
-    other = HTTPServer(("127.0.0.1", 0), Other)
+@contextmanager
+def running(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Another server; its address."""
+    other = HTTPServer(("127.0.0.1", 0), handler)
     thread = threading.Thread(target=other.serve_forever)
     thread.start()
     try:
-        url = f"http://127.0.0.1:{other.server_port}"
-        monkeypatch.setattr(served.site, "holder", lambda study_id: url)
-        headers = bearer(served.ann) | {"Accept-Language": "de", "X-Forwarded-For": "203.0.113.9"}
-        answer = served.client.post("/api/v1/ask", json={"n": 3}, headers=headers)
+        yield f"http://127.0.0.1:{other.server_port}"
     finally:
         other.shutdown()
         thread.join()
         other.server_close()
+
+
+def test_a_request_is_passed_on_as_it_came(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    served = serve(tmp_path)
+    with running(Other) as url:
+        monkeypatch.setattr(served.site, "holder", lambda study_id: url)
+        headers = bearer(served.ann) | {"Accept-Language": "de", "X-Forwarded-For": "203.0.113.9"}
+        answer = served.client.post("/api/v1/ask", json={"n": 3}, headers=headers)
     assert (answer.status_code, answer.headers["x-own"]) == (207, "kept")
     told = answer.json()
     assert (told["path"], told["body"]) == ("/api/v1/ask", {"n": 3})
@@ -72,6 +81,30 @@ def test_a_request_is_passed_on_as_it_came(tmp_path: Path, monkeypatch: pytest.M
     assert sent["x-forwarded-for"] == "testclient"
     assert sent["x-onebit-passed"] == "1"
     assert sent["host"] == "127.0.0.1:8000"
+
+
+def test_a_server_that_stops_in_the_middle_of_its_answer_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tested = threading.Event()
+
+    class Hanging(Other):
+        def do_POST(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Length", "100")
+            self.end_headers()
+            self.wfile.write(b"half")
+            tested.wait(30)
+
+    served = serve(tmp_path)
+    monkeypatch.setattr(elsewhere, "REPLY_SECONDS", 0.3)
+    with running(Hanging) as url:
+        monkeypatch.setattr(served.site, "holder", lambda study_id: url)
+        try:
+            with pytest.raises(TimeoutError):
+                served.client.post("/api/v1/ask", json={"n": 1}, headers=bearer(served.ann))
+        finally:
+            tested.set()
 
 
 def test_a_study_that_another_server_took_is_let_go(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
