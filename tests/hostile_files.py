@@ -155,6 +155,15 @@ def broken_parquet() -> bytes:
     return bytes(content)
 
 
+#: What a log of Inspect says of its run, and a sample of it.
+INSPECT = b'{"eval": {"model": "m"}, "status": "success"}'
+SAMPLE = {"id": 1, "epoch": 1, "input": "?", "output": {"completion": "a"}}
+
+
+def inspect_log(sample: object, header: bytes = INSPECT) -> Maker:
+    return write(zipped({"header.json": header, "samples/1_epoch_1.json": json.dumps(sample).encode()}))
+
+
 FILES: dict[str, Maker] = {
     # Texts that are no table.
     "empty.csv": write(b""),
@@ -237,20 +246,41 @@ FILES: dict[str, Maker] = {
         xlsx(b"<worksheet><sheetData><row r='1048576'><c r='XFD1048576'><v>1</v></c></row></sheetData></worksheet>")
     ),
     "sheet.xlsx": write(xlsx(b"<worksheet><sheetData>" + ROW * 10**6)),
+    # Logs.
+    "header.eval": inspect_log(SAMPLE, b"[]"),
+    "no model.eval": inspect_log(SAMPLE, b'{"eval": {"model": 1}}'),
+    "sample.eval": inspect_log([SAMPLE]),
+    "epoch.eval": inspect_log({**SAMPLE, "epoch": "first"}),
+    "scores.eval": inspect_log({**SAMPLE, "scores": [1]}),
+    "attachments.eval": inspect_log({**SAMPLE, "input": "attachment://1", "attachments": [1]}),
+    "messages.eval": inspect_log({**SAMPLE, "input": [{"role": "user", "content": ["?"]}]}),
+    "deep.eval": write(zipped({"header.json": INSPECT, "samples/1.json": b"[" * 200_000 + b"]" * 200_000})),
+    "nothing.eval": write(zipped({"header.json": INSPECT})),
+    "cut.eval": write(zipped({"header.json": INSPECT, "samples/1.json": json.dumps(SAMPLE).encode()})[:-40]),
+    "promptfoo.json": write(b'{"evalId": 1, "results": {"version": 3, "results": [1, "a"]}}'),
+    "label studio.json": write(b'[{"data": {"a": 1}, "predictions": [{"result": [1]}]}]'),
 }
 
 
 def zeros(n_bytes: int) -> Maker:
     """An NPZ of so many bytes, packed."""
+    return large_member("preds.npy", npy_header(f"(2, {n_bytes // 2})", "'|i1'"), bytes(MB), n_bytes)
 
+
+def blanks(n_bytes: int) -> Maker:
+    """A log of Inspect with a sample of so many bytes, packed."""
+    return large_member("samples/1_epoch_1.json", b"", b" " * MB, n_bytes, {"header.json": INSPECT})
+
+
+def large_member(name: str, begins: bytes, part: bytes, n_bytes: int, others: dict[str, bytes] | None = None) -> Maker:
     def make(path: Path) -> None:
-        with (
-            zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
-            archive.open("preds.npy", "w", force_zip64=True) as member,
-        ):
-            member.write(npy_header(f"(2, {n_bytes // 2})", "'|i1'"))
-            for _ in range(n_bytes // MB):
-                member.write(bytes(MB))
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            for other, content in (others or {}).items():
+                archive.writestr(other, content)
+            with archive.open(name, "w", force_zip64=True) as member:
+                member.write(begins)
+                for _ in range(n_bytes // len(part)):
+                    member.write(part)
 
     return make
 
@@ -269,6 +299,7 @@ def rows(n: int) -> Maker:
 
 BOMBS: dict[str, Maker] = {
     "zeros.npz": zeros(8 * 2**30),
+    "blanks.eval": blanks(8 * 2**30),
     "lies.npz": lambda path: path.write_bytes(lying_member(64 * MB)),
     "rows.parquet": rows(150 * 10**6),
     "gzip.csv.gz": lambda path: path.write_bytes(gzip_of(2 * 2**10 * MB)),

@@ -73,6 +73,7 @@ FILES: dict[str, tuple[Callable[[Path], None], str]] = {
     ),
     "label62.npz": (lambda path: npz(path, preds=array([[0, 2**62], [0, 1]], "<i8")), "there would be 4,611,"),
     "zeros.npz": (lambda path: zeros(path, 64 * 2**20), "unpacks to 67,"),
+    "blanks.eval": (hostile_files.blanks(64 * 2**20), "unpacks to 67,"),
     "rows.parquet": (claims_rows, "has 1,000,000 rows, and at most 100,000"),
     "commas.csv": (lambda path: _write(path, b"," * (9 * 2**20)), "more than 8,388,608 bytes"),
     "line.csv": (lambda path: _write(path, b"a" * (9 * 2**20)), "more than 8,388,608 bytes"),

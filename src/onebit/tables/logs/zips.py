@@ -10,13 +10,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from onebit.errors import InvalidInputError
+from onebit.tables.limits import check_unpacked
 
 #: The method's number in a zip, and the length of what stands before a member's name there.
 ZSTANDARD, LOCAL_HEADER = 93, 30
 
 
 class Zip:
-    """A zip that is read; InvalidInputError where it is damaged."""
+    """A zip that is read; InvalidInputError where it is damaged, or unpacks to too much."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -25,6 +26,7 @@ class Zip:
         except zipfile.BadZipFile as error:
             raise self._damaged(error) from None
         self.names = self._file.namelist()
+        check_unpacked(path, sum(each.file_size for each in self._file.infolist()))
 
     def __enter__(self) -> Zip:
         return self
