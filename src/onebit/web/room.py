@@ -104,7 +104,8 @@ class Room:
 
     def _forecast_of_late(self) -> tuple[int, int, int] | None:
         """One that raters can do with: it is renewed by and by, and nobody waits for it; None before the first."""
-        if time.monotonic() >= self._look_again_at and self._look_lock.acquire(blocking=False):
+        is_due = self.study.kind.can_foresee and time.monotonic() >= self._look_again_at
+        if is_due and self._look_lock.acquire(blocking=False):
             threading.Thread(target=self._renew, name="forecasting a study").start()
         return self._forecast
 

@@ -37,9 +37,13 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     served.site.close()
 
 
-def test_raters_are_told_how_far_it_is(trained: Served) -> None:
+def test_raters_are_told_how_far_it_is_without_working_a_result_out(trained: Served) -> None:
+    room = trained.site.room(1)
+    room._look_again_at = 0.0
     told = trained.get("progress", trained.ann).json()
     assert (told["state"], told["progress"]["answers"], told["progress"]["forecast"]) == ("done", BUDGET, None)
+    # Whoever forecasts says when it is due again.
+    assert room._look_again_at == 0.0
 
 
 def test_its_status_is_told(trained: Served) -> None:
