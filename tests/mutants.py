@@ -66,8 +66,9 @@ TESTS = {
         "tests/reference/test_sequel_lemmas.py",
     ],
     "research/rivals": ["tests/unit/research/rivals"],
-    # These two run as Python here, too slow for enumerations.
+    # These run as Python here, too slow for enumerations.
     "estimate/betting.py": ["tests/unit/estimate/test_betting.py"],
+    "estimate/independent_wealth.py": ["tests/unit/estimate/test_betting.py"],
     "estimate/panels.py": ["tests/unit/estimate/test_panels.py"],
     "estimate": ["tests/unit/estimate", "tests/reference/test_certificate_by_enumeration.py"],
 }

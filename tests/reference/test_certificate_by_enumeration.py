@@ -19,7 +19,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from onebit.estimate.betting import BETS, EpochWealth, IndependentWealth
+from onebit.estimate.betting import BETS, EpochWealth
+from onebit.estimate.independent_wealth import IndependentWealth
 from onebit.estimate.pool_wealth import PoolWealth
 from onebit.estimate.rater_errors import slack
 from onebit.hypotheses.finite import PredictionTable

@@ -18,7 +18,7 @@ from tests.statistical.certified_populations import (
 )
 from tests.statistical.certified_twins import change_rounds
 
-from onebit.estimate.betting import Rounds
+from onebit.estimate.independent_wealth import Rounds
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.items import Pool

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tests.statistical.certified_populations import Floats, Ints, Tally, of_accuracies
 from tests.statistical.certified_twins import change_rounds
 
-from onebit.estimate.betting import Rounds
+from onebit.estimate.independent_wealth import Rounds
 from onebit.hypotheses.finite import PredictionTable
 from onebit.kernels.distinct import distinct_rows
 from onebit.learners.certified import CertifiedLearner

@@ -28,7 +28,8 @@ from tests.statistical.certified_populations import (
     tally,
 )
 
-from onebit.estimate.betting import BETS, IndependentWealth, Rounds
+from onebit.estimate.betting import BETS
+from onebit.estimate.independent_wealth import IndependentWealth, Rounds
 from onebit.learners.certified import CertifiedLearner
 from onebit.learners.certified.epoch import Epoch, KnownAnswers
 from onebit.learners.certified.evidence import IndependentEvidence

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom, chisquare
 
-from onebit.estimate.betting import Rounds
+from onebit.estimate.independent_wealth import Rounds
 from onebit.estimate.shares import UNKNOWN, Intervals, count, share_intervals
 from onebit.estimate.weighted_shares import WeightedEpoch, WeightedRounds
 from onebit.hypotheses.finite import PredictionTable

@@ -60,7 +60,7 @@ def claims_rows(path: Path) -> None:
             writer.write_table(once)
 
 
-FILES: dict[str, tuple[Callable[[Path], None], str]] = {
+FILES: dict[str, tuple[Callable[[Path], object], str]] = {
     "claims.npz": (
         lambda path: npz(path, preds=header(f"(2, {10**13})", "|i1")),
         "says that it has 20,000,000,000,000",

@@ -1,9 +1,9 @@
 """How often outputs are accepted, at any time, where one label per drawn item is asked with a known probability.
 
-The rounds are those of ``betting.py``. For every hypothesis h and every threshold c two bettors stake on every round:
-one that A(h) - A(g) is below c, one that it is above. Each reaches 1/a at the true difference with probability at most
-a, so the thresholds that neither has refuted are a confidence sequence. Without a leader g, A(h) itself is bounded. Not
-in the paper; docs/certificate.md, step 16.
+The rounds are those of ``independent_wealth.py``. For every hypothesis h and every threshold c two bettors stake on
+every round: one that A(h) - A(g) is below c, one that it is above. Each reaches 1/a at the true difference with
+probability at most a, so the thresholds that neither has refuted are a confidence sequence. Without a leader g, A(h)
+itself is bounded. Not in the paper; docs/certificate.md, step 16.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from onebit.estimate.betting import BETS, CAP, FACTORS_AT_ONCE, Rounds
+from onebit.estimate.betting import BETS, CAP
+from onebit.estimate.independent_wealth import FACTORS_AT_ONCE, Rounds
 from onebit.estimate.shares import Intervals
 
 Floats = NDArray[np.float64]

@@ -14,17 +14,8 @@ from numpy.typing import NDArray
 from scipy.stats import norm
 
 from onebit.estimate import betting
-from onebit.estimate.betting import (
-    BETS,
-    CAP,
-    IndependentWealth,
-    Rounds,
-    Wealth,
-    leader_guess,
-    rival_guess,
-    stakes,
-    usual_bet,
-)
+from onebit.estimate.betting import BETS, CAP, Wealth, stakes, usual_bet
+from onebit.estimate.independent_wealth import IndependentWealth, Rounds, leader_guess, rival_guess
 from onebit.estimate.pool_wealth import PoolWealth
 
 Floats = NDArray[np.float64]

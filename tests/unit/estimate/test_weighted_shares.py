@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
-from onebit.estimate.betting import CAP, Rounds
+from onebit.estimate.betting import CAP
+from onebit.estimate.independent_wealth import Rounds
 from onebit.estimate.weighted_shares import SPARSE_BETS, WeightedEpoch, WeightedRounds
 
 N, N_OUTPUTS, N_ROUNDS, FAILURE = 4, 3, 40, 0.1

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onebit.estimate.betting import Rounds
+from onebit.estimate.independent_wealth import Rounds
 from onebit.learners.certified.guesses import Guess
 from onebit.learners.certified.law import Law, draw
 from onebit.learners.certified.outputs import Bools, Floats, Ints, Outputs, Predictions, contested

@@ -13,7 +13,8 @@ from copy import copy
 
 import numpy as np
 
-from onebit.estimate.betting import IndependentWealth, Wealth
+from onebit.estimate.betting import Wealth
+from onebit.estimate.independent_wealth import IndependentWealth
 from onebit.estimate.pool_wealth import PoolWealth
 from onebit.estimate.shares import Intervals
 from onebit.estimate.weighted_shares import WeightedEpoch, WeightedRounds

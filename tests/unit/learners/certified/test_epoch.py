@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from onebit.estimate.betting import Rounds
+from onebit.estimate.independent_wealth import Rounds
 from onebit.learners.certified.epoch import Choices, Drawn, Epoch, KnownAnswers, OneShot, exact_rounds
 from onebit.learners.certified.guesses import Guess
 from onebit.learners.certified.law import Law

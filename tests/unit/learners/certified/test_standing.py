@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from onebit.estimate.betting import IndependentWealth
 from onebit.estimate.delta import failure_per_leader
+from onebit.estimate.independent_wealth import IndependentWealth
 from onebit.learners.certified.constants import EPS_STEP, FINE_STEPS
 from onebit.learners.certified.evidence import IndependentEvidence
 from onebit.learners.certified.standing import Known, Standing
