@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
@@ -16,8 +17,8 @@ from onebit.errors import AlreadyAnsweredError, InvalidInputError
 from onebit.log.chain import Chain
 from onebit.log.events import Answered, Event, LogError
 from onebit.records import Answer, RunStatus, Status
-from onebit.store import schema
-from onebit.store.database import InUseError, NotWrittenError, StoreError
+from onebit.store import database, schema
+from onebit.store.database import InUseError, LostConnectionError, NotWrittenError, StoreError
 from onebit.store.store import Store
 from onebit.study.kinds.selection.kind import Selection
 from onebit.study.kinds.selection.status import SelectionStatus
@@ -273,6 +274,31 @@ def test_a_server_that_hung_up_is_called_again(postgres: Any) -> None:
     assert sum(isinstance(event, Answered) for event in log_of(storage)) == 4
     with load_study("s", storage=storage) as again:
         assert again.digest() == digest
+
+
+@pytest.mark.parametrize("tried_after", [0.0, 1000.0])
+def test_what_is_looked_up_is_found_whether_or_not_a_connection_is_tried_before(
+    postgres: Any, tried_after: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(database, "TRIED_AFTER", tried_after)
+    with Store(postgres.get_uri()) as store:
+        for _ in range(3):
+            assert store.look_up("SELECT CAST(? AS integer)", 3) == (3,)
+            postgres.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name <> 'psql';")
+
+
+def test_an_idle_connection_that_was_closed_is_replaced_before_anything_is_written(
+    postgres: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Store(postgres.get_uri()) as store:
+        for tried_after, is_lost in ((1000.0, True), (0.0, False)):
+            monkeypatch.setattr(database, "TRIED_AFTER", tried_after)
+            with store.writing() as connection:
+                connection.exec_driver_sql("SELECT 1")
+            postgres.psql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name <> 'psql';")
+            expected: AbstractContextManager[object] = pytest.raises(LostConnectionError) if is_lost else nullcontext()
+            with expected, store.writing() as connection:
+                connection.exec_driver_sql("SELECT 1")
 
 
 def test_the_tables_are_those_of_the_schema(store: Store) -> None:

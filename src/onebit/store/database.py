@@ -5,8 +5,10 @@ SQLite runs in WAL with synchronous=FULL, so what is committed is on the disk; P
 
 from __future__ import annotations
 
+import math
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib import resources
@@ -16,7 +18,9 @@ from urllib.parse import quote
 
 from sqlalchemy import Connection, Engine, create_engine, event, inspect, text
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError
+from sqlalchemy.engine.interfaces import DBAPIConnection
+from sqlalchemy.exc import ArgumentError, DBAPIError, IntegrityError, InvalidatePoolError
+from sqlalchemy.pool import ConnectionPoolEntry, PoolProxiedConnection
 
 from onebit.errors import InvalidInputError, OnebitError
 
@@ -26,6 +30,10 @@ VERSION = "3"
 PATIENCE = 30
 #: Connections of one process to its store. Origin: what SQLAlchemy allows by itself, 5 that it keeps and 10 more.
 MOST_CONNECTIONS = 15
+#: Seconds after which a connection to PostgreSQL that nobody used is tried before it is used.
+TRIED_AFTER = 1.0
+#: Where it stands when that was.
+LAST_USED = "onebit last used"
 #: How soon a PostgreSQL server that went away without a word is given up: seconds to connect, seconds between signs of
 #: life, how many of them may be missed, and milliseconds until something sent must have arrived.
 POSTGRES_TIMEOUTS = {
@@ -62,11 +70,12 @@ def connect(url: str, untouched: bool = False) -> Engine:
     # Connections are kept: under load, opening one more for a moment takes longer than what it is opened for.
     more: dict[str, Any] = {"pool_size": MOST_CONNECTIONS, "max_overflow": 0}
     if not is_sqlite(url):
-        # A connection that the server closed while nobody answered is replaced before it is used.
-        more |= {"pool_pre_ping": True, "connect_args": POSTGRES_TIMEOUTS}
+        more |= {"connect_args": POSTGRES_TIMEOUTS}
     if untouched:
         return _connect_untouched(url, more)
     engine = create_engine(_checked(url), **more)
+    if not is_sqlite(url):
+        _try_idle_connections(engine)
     if is_sqlite(url):
         check_whole(sqlite_path(url))
         _make_private(sqlite_path(url))
@@ -92,6 +101,8 @@ def _connect_untouched(url: str, more: dict[str, Any]) -> Engine:
             raise StoreError(f"there is no store {path}")
         parsed = parsed.set(database=f"file:{quote(os.fspath(path))}", query={"mode": "ro", "uri": "true"})
     engine = create_engine(parsed, **more)
+    if not is_sqlite(url):
+        _try_idle_connections(engine)
     if is_sqlite(url):
         event.listen(engine, "connect", _patient_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
@@ -108,6 +119,28 @@ def _connect_untouched(url: str, more: dict[str, Any]) -> Engine:
             "older, copy it, then open it once (onebit study list), which brings it to this version"
         )
     return engine
+
+
+def _try_idle_connections(engine: Engine) -> None:
+    """Replace a connection that the server closed while nobody answered before it is used.
+
+    SQLAlchemy can try every one, each time: with hundreds of calls a second that is half of what the database does.
+    """
+
+    def given_back(connection: DBAPIConnection | None, record: ConnectionPoolEntry) -> None:
+        record.info[LAST_USED] = time.monotonic()
+
+    def taken(connection: DBAPIConnection, record: ConnectionPoolEntry, proxy: PoolProxiedConnection) -> None:
+        if time.monotonic() - record.info.get(LAST_USED, -math.inf) < TRIED_AFTER:
+            return
+        try:
+            engine.dialect.do_ping(connection)
+        except engine.dialect.loaded_dbapi.Error as error:
+            # The others are as old.
+            raise InvalidatePoolError from error
+
+    event.listen(engine, "checkin", given_back)
+    event.listen(engine, "checkout", taken)
 
 
 @contextmanager

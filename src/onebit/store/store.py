@@ -270,9 +270,19 @@ class Store:
 
     def look_up(self, query: str, *given: object) -> Row[Any] | None:
         """The first row of a query, with ? for each value given: for what is asked with every call."""
+        try:
+            return self._look_up(query, given)
+        except LostConnectionError:
+            # Once more, over another connection: nothing is written by it.
+            return self._look_up(query, given)
+
+    def _look_up(self, query: str, given: tuple[object, ...]) -> Row[Any] | None:
         with explained(self.url), self._engine.connect() as connection:
-            mark = "?" if connection.dialect.name == "sqlite" else "%s"
-            return connection.exec_driver_sql(query.replace("?", mark), given).first()
+            if connection.dialect.name != "sqlite":
+                # A transaction would be two more messages to the database, and as many back.
+                connection.execution_options(isolation_level="AUTOCOMMIT")
+                query = query.replace("?", "%s")
+            return connection.exec_driver_sql(query, given).first()
 
     @contextmanager
     def writing(self) -> Iterator[Connection]:
