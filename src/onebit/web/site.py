@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import gc
 import threading
 import uuid
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING
 from onebit.errors import OnebitError
 from onebit.store.database import InUseError
 from onebit.store.store import Entry, Store
+from onebit.web import garbage
 from onebit.web.access import Access
 from onebit.web.constants import KEEP_EVERY, LOOK_AHEAD_EVERY, UPLOAD_SECONDS
 from onebit.web.elsewhere import ElsewhereError
@@ -111,10 +111,7 @@ class Site:
         self._check_is_not_elsewhere(study_id)
         for link in self.access.working(study_id):
             self.access.revoke(link.id, study_id)
-        with self._lock:
-            room = self._rooms.pop(study_id, None)
-            if room is not None:
-                room.close()
+        self._close(study_id)
         self.store.delete(entry.name)
         return entry
 
@@ -130,9 +127,7 @@ class Site:
                 self.room(entry.id).overview()
         # Afterwards: raters come first.
         self.workroom.prepare()
-        # What studies hold stays for good. Going through it again for garbage would stop everybody for a while.
-        gc.collect()
-        gc.freeze()
+        garbage.spare_what_is_held()
 
     def keep_locks(self) -> None:
         """Stay the writer of what is open, until the site is closed: a database that is started anew forgets it."""
@@ -148,12 +143,16 @@ class Site:
 
     def _let_go(self, study_id: int) -> None:
         """Another process has the study by now: of several servers, requests go to that one."""
-        if self.address is None:
-            return
+        if self.address is not None:
+            self._close(study_id)
+
+    def _close(self, study_id: int) -> None:
+        """Let go of a study, if it is open."""
         with self._lock:
             room = self._rooms.pop(study_id, None)
             if room is not None:
                 room.close()
+        garbage.search_all()
 
     def keep_forecasts(self) -> None:
         """Look ahead in what is open, one study after the other, until the site is closed; nobody waits for it."""
@@ -179,3 +178,4 @@ class Site:
             self._rooms.clear()
         self.store.close()
         self._uploads.close()
+        garbage.spare_nothing()
