@@ -11,8 +11,8 @@ or a label; at 2 s per answer and 5 s per label, 100 answers take as long as 40 
 hard predictions here; it takes up to a second per label, so it has fewer seeds, budgets up to 100 and pools alone. On a
 whole table seeds of Model Selector differ in ties alone, and it takes long there: it has fewer seeds, too.
 
-``python -m benchmarks.budgets [SEEDS [METHOD ...]]``; every part of a few seeds is kept, and a second call goes on,
-also with more seeds. Whole tables come after all pools.
+``python -m benchmarks.budgets [SEEDS [METHOD or TABLE ...]]``; every part of a few seeds is kept, and a second call
+goes on, also with more seeds. Whole tables come after all pools.
 """
 
 from __future__ import annotations
@@ -123,8 +123,8 @@ def n_seeds(method: str, items: int | None, seeds: int) -> int:
     return min(seeds, SELECTOR_SEEDS_ON_ALL) if method == "Model Selector" and items is None else seeds
 
 
-def cases(seeds: int, methods: list[str]) -> Iterator[Case]:
-    present = [name for name in (*REAL, *MADE) if table(name) is not None]
+def cases(seeds: int, methods: list[str], tables: list[str]) -> Iterator[Case]:
+    present = [name for name in tables if table(name) is not None]
     for items in (POOL, None):
         for first in range(0, seeds, PART):
             for name in present:
@@ -184,5 +184,7 @@ def report(rows: list[Case]) -> None:
 
 if __name__ == "__main__":
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
-    found = run_cases("budgets", cases(seeds, sys.argv[2:] or list(METHODS)), measure, prints=False)
+    of_methods = [name for name in METHODS if name in sys.argv[2:]] or list(METHODS)
+    of_tables = [name for name in (*REAL, *MADE) if name in sys.argv[2:]] or [*REAL, *MADE]
+    found = run_cases("budgets", cases(seeds, of_methods, of_tables), measure, prints=False)
     report(together(found))

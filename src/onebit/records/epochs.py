@@ -38,7 +38,8 @@ class EpochRecord:
     each vote behind the guesses, for the survivors of the first epoch in their order, and ``guess`` the coefficients;
     an item whose score is at least ``sure_from`` is always asked about. What a protocol does not use is empty. When it
     began, the ``n_open`` epochs before it were still open: it was planned by what the others had shown. Where a budget
-    is spent, ``merit`` has for each vote by how much more it counts at an item, in log-odds, in the order of ``trust``.
+    is spent, ``merit`` has for each vote by how much more it counts at an item, in log-odds, in the order of ``trust``,
+    and scores are raised to the power ``sharpness``.
     """
 
     number: Count
@@ -53,6 +54,7 @@ class EpochRecord:
     sure_from: Finite = 0.0
     n_open: Count = 0
     merit: tuple[Finite, ...] = ()
+    sharpness: Finite = 1.0
 
     @property
     def n_closed(self) -> int:

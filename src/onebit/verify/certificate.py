@@ -200,6 +200,10 @@ class _RoundsAudit(Audit):
             yield "its models have merit, which is for a budget that is spent in one-shot on a pool"
         if epoch.merit and (len(epoch.merit) != len(self._scene.distinct) or not all(map(math.isfinite, epoch.merit))):
             yield "its merit is not one finite number for each distinct model"
+        if epoch.sharpness != 1 and not chooses(self._setting):
+            yield "its scores are raised to a power, which is for a budget that is spent in one-shot on a pool"
+        if not 0 < epoch.sharpness < math.inf:
+            yield f"its scores are raised to the power {epoch.sharpness}; it must be above 0"
         if not 0 <= epoch.sure_from < math.inf:
             yield f"its score from which on items are always asked about is {epoch.sure_from}; it must not be negative"
 

@@ -47,5 +47,5 @@ def choice_scores(
         for other, belief in zip(labels, guess, strict=True):
             rises[given == other] = 1.0 if other == label else -belief / (1 - m)
         variance = float(weight @ (rises - weight @ rises) ** 2)
-        scores.append(variance * (m * (1 - m) + LEAST_VARIANCE))
+        scores.append((variance * (m * (1 - m) + LEAST_VARIANCE)) ** epoch.sharpness)
     return scores

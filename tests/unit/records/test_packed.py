@@ -25,6 +25,7 @@ epochs = st.builds(
     guess=st.lists(numbers).map(tuple),
     sure_from=numbers,
     merit=st.lists(numbers).map(tuple),
+    sharpness=numbers,
 )
 
 

@@ -12,9 +12,11 @@ from tests.problems import models_of_accuracy
 
 from onebit.errors import InvalidInputError
 from onebit.hypotheses.finite import PredictionTable
-from onebit.learners.certified import CertifiedLearner
+from onebit.learners.certified import CertifiedLearner, constants
 from onebit.learners.contract import run
 from onebit.learners.items import Pool
+from onebit.log.codec import to_json
+from onebit.log.events import EpochBegan
 from onebit.raters import ErringRater, Rater, SimulatedRater
 from onebit.records import EpochRecord, Question
 from onebit.verify.audit import Verdict
@@ -78,6 +80,7 @@ def of_mixture(epoch: EpochRecord) -> EpochRecord:
         lambda epoch: replace(epoch, gamma=0.5),
         lambda epoch: replace(epoch, merit=(epoch.merit[0] + 1, *epoch.merit[1:])),
         lambda epoch: replace(epoch, merit=()),
+        lambda epoch: replace(epoch, sharpness=1.0),
     ],
 )
 def test_another_law_is_found(change: Any) -> None:
@@ -104,6 +107,26 @@ def test_merit_is_for_a_budget_that_is_spent() -> None:
     learner, told = log(spends=False, budget=None)
     assert checked(learner, told).problems == ()
     epochs = [replace(told["epochs"][0], merit=(0.0,) * len(TABLE)), *told["epochs"][1:]]
+    assert "which is for a budget" in checked(learner, told, epochs=epochs).problems[0]
+
+
+def test_logs_from_before_scores_were_raised_to_a_power_are_borne_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(constants, "CHOICE_SHARPNESS", 1.0)
+    learner, told = log()
+    assert "sharpness" not in to_json(EpochBegan(told["epochs"][3]))
+    assert checked(learner, told).problems == ()
+
+
+@pytest.mark.parametrize("sharpness", [0.0, -1.0, float("inf"), float("nan")])
+def test_a_power_that_is_none_is_found(sharpness: float) -> None:
+    learner, told = log()
+    epochs = [replace(told["epochs"][0], sharpness=sharpness), *told["epochs"][1:]]
+    assert "raised to the power" in checked(learner, told, epochs=epochs).problems[0]
+
+
+def test_a_power_is_for_a_budget_that_is_spent() -> None:
+    learner, told = log(spends=False, budget=None)
+    epochs = [replace(told["epochs"][0], sharpness=2.0), *told["epochs"][1:]]
     assert "which is for a budget" in checked(learner, told, epochs=epochs).problems[0]
 
 
@@ -143,3 +166,5 @@ def test_scores_are_those_of_the_document() -> None:
     apart = (1 + 0.2 / 0.5) ** 2, ((0.5 - 0.2) / 0.9) ** 2, (1 + 0.5 / 0.8) ** 2
     assert found == pytest.approx([0.21 * apart[0] * 0.27, 0.21 * apart[1] * 0.11, 0.21 * apart[2] * 0.18])
     assert choice_scores(epoch, np.array([0, 2, 0]), [1, 2], [0.0, 0.0]) == [0.0, 0.0]
+    squared = choice_scores(replace(epoch, sharpness=2.0), np.array([0, 2, 0]), [0, 1, 2], [0.5, 0.1, 0.2])
+    assert squared == pytest.approx(np.array(found) ** 2)

@@ -33,8 +33,10 @@ class ChoiceLaw(Law):
     One label of an item is right, as far as belief goes. So between a no and a yes to a, the belief about a rises by
     u(a) = 1, and that about any other label b by u(b) = -m(b) / (1 - m(a)); 0 for labels with a verdict and for
     abstentions. With V(a) the variance of u over what the contenders say, by their weights,
-    s(a) = V(a) (m(a) (1 - m(a)) + LEAST_VARIANCE); 0 at items of which a right label is known.
+    s(a) = (V(a) (m(a) (1 - m(a)) + LEAST_VARIANCE))^sharpness; 0 at items of which a right label is known.
     """
+
+    sharpness: float = 1.0
 
     @property
     def least_asked(self) -> float:
@@ -43,7 +45,8 @@ class ChoiceLaw(Law):
     def scores(self, outputs: Outputs, unknown: Bools, guess: Floats) -> Floats:
         W = outputs.mass(self.rivals, self.needs / self.needs.sum())
         variance = _told_apart(outputs.first, W, guess) * (guess * (1 - guess) + constants.LEAST_VARIANCE)
-        return np.where(unknown & (guess > 0), variance, 0.0)
+        scores: Floats = np.where(unknown & (guess > 0), variance, 0.0) ** self.sharpness
+        return scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +124,7 @@ class Chooser:
     def law(self, view: Choices, weights: Floats, leader: int) -> ChoiceLaw:
         """The law of the next epoch for contenders with these ``weights`` (V,)."""
         rows = np.flatnonzero(weights > 0)
-        law = ChoiceLaw(leader, rows, weights[rows], constants.CHOICE_GAMMA, 0.0)
+        law = ChoiceLaw(leader, rows, weights[rows], constants.CHOICE_GAMMA, 0.0, constants.CHOICE_SHARPNESS)
         scores = view.outputs.per_example(law.scores(view.outputs, view.unknown, view.guess))
         usual = scores.sum() / (constants.CHOICE_ASKED * self._pool.items.size)
         return replace(law, sure_from=float(f"{min(scores.max(initial=0.0), usual):.6g}"))

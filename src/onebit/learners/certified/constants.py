@@ -86,6 +86,10 @@ TOO_LOW = 0.5
 CHOICE_LEAST_ASKED, CHOICE_ASKED = 0.005, 0.04
 #: Share of labels of an item that are drawn uniformly.
 CHOICE_GAMMA = 0.1
+#: Questions are drawn in proportion to this power of what each is expected to tell. With 1 the many that tell little
+#: took most of the budget: of MMLU-Pro the best was named in 64 and 89% of 80 pools after 50 and 100 answers, with 2 in
+#: 80 and 94%, with 3 in 74 and 91%; on the other two tables 1 and 2 were equal within the error.
+CHOICE_SHARPNESS = 2.0
 #: A weight is the chance of being better than the leader, and so much of that with so many times the deviation.
 BROAD_SHARE, BROAD_WIDTH = 0.1, 3.0
 #: How firmly a model's merit is held to be 0: as by answers of this variance; with 1 the best of MMLU-Pro was named

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from typing import get_args
 
 import numpy as np
@@ -220,7 +221,7 @@ class CertifiedLearner(CertifiedRun):
         names = self._first[survivors]
         given = self._given.get(number)
         if given is not None:
-            law_of = kind_of_law(standing) if self._chooser is None else ChoiceLaw
+            law_of = kind_of_law(standing) if self._chooser is None else partial(ChoiceLaw, sharpness=given.sharpness)
             n_rounds, plan = given.n_rounds, Plan.of_record(given, names, row_of_leader(standing), law_of)
         elif self._chooser is not None:
             n_rounds, plan = self._chosen_plan(self._chooser, standing)
@@ -274,6 +275,7 @@ class CertifiedLearner(CertifiedRun):
             sure_from=law.sure_from,
             n_open=len(self._under_way),
             merit=() if plan.guess.merit is None else tuple(plan.guess.merit.tolist()),
+            sharpness=law.sharpness if isinstance(law, ChoiceLaw) else 1.0,
         )
 
     def _checks(self, said: Predictions, uniform: Floats) -> Floats:

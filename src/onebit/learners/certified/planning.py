@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +31,13 @@ class Plan:
     law: Law
 
     @classmethod
-    def of_record(cls, record: EpochRecord, names: Ints, leader: int, law_of: type[Law] = Law) -> Plan:
+    def of_record(
+        cls,
+        record: EpochRecord,
+        names: Ints,
+        leader: int,
+        law_of: Callable[[int, Ints, Floats, float, float], Law] = Law,
+    ) -> Plan:
         """The plan of a log; ``names`` (V,) are the survivors' numbers in it, and ``leader`` is one of these rows."""
         if not {name for name, _ in record.mixture} <= set(names.tolist()):
             raise InvalidInputError(f"epoch {record.number} asks for rivals that do not survive until then")

@@ -52,6 +52,18 @@ def test_the_law_is_that_of_the_document() -> None:
     assert example == pytest.approx([total / 0.5, expected[4] / 0.5])
 
 
+def test_scores_are_raised_to_a_power() -> None:
+    """So a label that tells half as much is asked about a quarter as often; the least probability stays."""
+    said = np.array([[0, 1, 0], [1, 2, 0], [1, 2, 1], [3, 2, 0]])
+    outputs, guess = Outputs.of(said), np.array([0.5, 0.2, 0.1, 0.3, 0.6, 0.04, 0.01])
+    plain = ChoiceLaw(0, np.arange(4), np.array([0.5, 0.25, 0.01, 0.25]), 0.1, 0.05)
+    unknown, sharp = np.ones(7, dtype=np.bool_), replace(plain, sharpness=2.0)
+    assert sharp.scores(outputs, unknown, guess) == pytest.approx(plain.scores(outputs, unknown, guess) ** 2)
+    label, example = sharp.of(outputs, unknown, guess)
+    assert label.min() >= constants.CHOICE_GAMMA / 3
+    assert example.min() == constants.CHOICE_LEAST_ASKED
+
+
 def test_where_contenders_agree_a_label_is_asked_seldom_but_asked() -> None:
     """Exactly 0, whatever rounding leaves of a sum of weights."""
     said = np.array([[0], [0], [0], [1]])
@@ -140,6 +152,7 @@ def test_what_is_believed_is_recorded() -> None:
     assert set(learner.epochs[0].merit) == {0.0}
     assert all(len(epoch.merit) == len(TABLE) for epoch in learner.epochs)
     assert 0 < np.abs(learner.epochs[-1].merit).max() < constants.MOST_MERIT
+    assert {epoch.sharpness for epoch in learner.epochs} == {constants.CHOICE_SHARPNESS}
 
 
 def test_a_record_has_merit_for_all_that_vote() -> None:
