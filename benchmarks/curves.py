@@ -12,7 +12,7 @@ import time
 
 import numpy as np
 from benchmarks.harness import Case, run_cases
-from benchmarks.learning import data
+from benchmarks.learning_data import data
 from benchmarks.rival_classifiers import accuracy
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
