@@ -20,7 +20,9 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Mapping
 from itertools import pairwise, product
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -49,6 +51,8 @@ ONE_SHOT, FOLLOW_UP, ESTIMATORS, LABELS = (
     "estimators, follow-up",
     "estimators, labels instead of answers",
 )
+#: A fit to more texts than the plain loop then has takes a minute.
+MOST_OF_TEXTS = {"clinc50": 3000, "clinc150": 3000}
 #: Those who are given labels have half as many.
 TABLES: dict[str, Checkpoints] = {
     ONE_SHOT: ALL_DATA,
@@ -108,16 +112,23 @@ class Method(NamedTuple):
     run: Rival
     settings: tuple[Setting, ...] = ({},)
     data: tuple[str, ...] = DATA
-    #: Where it is shown; the first has its checkpoints.
+    #: Where it is shown; the first has its checkpoints, up to the most answers that time allows.
     tables: tuple[str, ...] = (ONE_SHOT,)
+    most: Mapping[str, int] = MappingProxyType({})
 
     def checkpoints(self, of: str) -> tuple[int, ...]:
-        return TABLES[self.tables[0]][of]
+        return tuple(n for n in TABLES[self.tables[0]][of] if n <= self.most.get(of, n))
+
+
+def plain_loop(estimator: str, of: tuple[str, ...]) -> Method:
+    setting = {"estimator": estimator, "protocol": "follow-up"}
+    return Method(rivals.plain_loop, (setting,), of, (FOLLOW_UP, ESTIMATORS), MOST_OF_TEXTS)
 
 
 SMALL = ("letter", "digits")
 NUMBERS = (*SMALL, "letter95")
-ALL = (*SMALL, "clinc50")
+#: What estimators are tried on: a fit of the others takes too long on texts.
+WITH = {"logistic": (*SMALL, "clinc50"), "trees": SMALL, "boosting": SMALL}
 SQUARECB = tuple(f"--squarecb --gamma_scale {scale}" for scale in (1, 10, 100, 1000))
 COVER = ("--cover 4 --nounif", "--cover 4 --nounif --psi 0.01", "--cover 16 --nounif --psi 0.01")
 RATES = (0.5, 2.0)
@@ -156,7 +167,7 @@ METHODS = {
     "contextualbandits, logistic, squares": Method(squared(rivals.contextual_bandits), LOGISTIC, ("letter",)),
     "contextualbandits, trees": Method(rivals.contextual_bandits, TREES, SMALL),
     **{
-        f"{name}, {of}": Method(run, ({"estimator": of, "protocol": "follow-up"},), ALL, (table,))
+        f"{name}, {of}": Method(run, ({"estimator": of, "protocol": "follow-up"},), WITH[of], (table,))
         for of in rivals.estimators(0)
         for name, run, table in (
             ("ours, follow-up", with_estimator, ESTIMATORS),
@@ -164,6 +175,9 @@ METHODS = {
             ("labels by margin", rivals.labels_by_margin, LABELS),
         )
     },
+    # The same at all checkpoints, as far as time allows.
+    "plain loop, logistic": plain_loop("logistic", DATA),
+    "plain loop, trees": plain_loop("trees", NUMBERS),
 }
 
 

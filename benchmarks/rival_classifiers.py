@@ -141,6 +141,7 @@ class MarginLoop:
         self.confirmed: list[int] = []
         self.order = self._rng.permutation(len(on.y)).tolist()
         self._fitted: Any = None
+        self._n_fitted = 0
         #: What the estimator says of each row of which the label is not known.
         self._belief = np.zeros((len(on.y), on.n_labels))
         #: The item that is asked about, and the labels not asked yet.
@@ -164,8 +165,9 @@ class MarginLoop:
 
     def refit(self) -> None:
         rows = np.array(self.confirmed, dtype=np.int64)
-        if np.unique(self._on.y[rows]).size < 2:
+        if np.unique(self._on.y[rows]).size < 2 or rows.size == self._n_fitted:
             return
+        self._n_fitted = rows.size
         self._fitted = estimators(self._seed)[self._estimator].fit(self._on.x[rows], self._on.y[rows])
         left = np.array(self.order, dtype=np.int64)
         if left.size:
