@@ -20,9 +20,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
 from itertools import pairwise, product
-from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -51,8 +49,6 @@ ONE_SHOT, FOLLOW_UP, ESTIMATORS, LABELS = (
     "estimators, follow-up",
     "estimators, labels instead of answers",
 )
-#: A fit to more texts than the plain loop then has takes a minute.
-MOST_OF_TEXTS = {"clinc50": 3000, "clinc150": 3000}
 #: Those who are given labels have half as many.
 TABLES: dict[str, Checkpoints] = {
     ONE_SHOT: ALL_DATA,
@@ -112,17 +108,16 @@ class Method(NamedTuple):
     run: Rival
     settings: tuple[Setting, ...] = ({},)
     data: tuple[str, ...] = DATA
-    #: Where it is shown; the first has its checkpoints, up to the most answers that time allows.
+    #: Where it is shown; the first has its checkpoints.
     tables: tuple[str, ...] = (ONE_SHOT,)
-    most: Mapping[str, int] = MappingProxyType({})
 
     def checkpoints(self, of: str) -> tuple[int, ...]:
-        return tuple(n for n in TABLES[self.tables[0]][of] if n <= self.most.get(of, n))
+        return TABLES[self.tables[0]][of]
 
 
 def plain_loop(estimator: str, of: tuple[str, ...]) -> Method:
     setting = {"estimator": estimator, "protocol": "follow-up"}
-    return Method(rivals.plain_loop, (setting,), of, (FOLLOW_UP, ESTIMATORS), MOST_OF_TEXTS)
+    return Method(rivals.plain_loop, (setting,), of, (FOLLOW_UP, ESTIMATORS))
 
 
 SMALL = ("letter", "digits")
@@ -175,7 +170,7 @@ METHODS = {
             ("labels by margin", rivals.labels_by_margin, LABELS),
         )
     },
-    # The same at all checkpoints, as far as time allows.
+    # The same at all checkpoints.
     "plain loop, logistic": plain_loop("logistic", DATA),
     "plain loop, trees": plain_loop("trees", NUMBERS),
 }

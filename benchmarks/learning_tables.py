@@ -57,10 +57,7 @@ def _rivals(name: str, among: Iterable[str]) -> list[str]:
 
 
 def _ahead(name: str, runs: dict[str, np.ndarray], at: int) -> str:
-    there = [each for each in _rivals(name, runs) if not np.isnan(runs[each][:, at]).any()]
-    if not there:
-        return ""
-    best = max(there, key=lambda each: float(runs[each][:, at].mean()))
+    best = max(_rivals(name, runs), key=lambda each: float(runs[each][:, at].mean()))
     ours, rival = runs[name][:, at], runs[best][:, at]
     text = f"{ours.mean() - rival.mean():+.3f}"
     if min(ours.size, rival.size) > 1:
@@ -70,10 +67,10 @@ def _ahead(name: str, runs: dict[str, np.ndarray], at: int) -> str:
 
 def line(name: str, values: np.ndarray, runs: list[Case]) -> str:
     n_seeds, mean = len(values), values.mean(axis=0)
-    cells = ["" if np.isnan(m) else f"{m:.3f}" for m in mean]
+    cells = [f"{m:.3f}" for m in mean]
     if n_seeds > 1:
         error = values.std(axis=0, ddof=1) / np.sqrt(n_seeds)
-        cells = [f"{cell} ± {e:.3f}" if cell else "" for cell, e in zip(cells, error, strict=True)]
+        cells = [f"{cell} ± {e:.3f}" for cell, e in zip(cells, error, strict=True)]
     seconds = np.mean([row["seconds"] for row in runs])
     return f"| {name} | " + " | ".join(cells) + f" | {n_seeds} | {seconds:.0f} |"
 
@@ -83,8 +80,7 @@ def _of(rows: list[Case], method: str, of: str) -> list[Case]:
 
 
 def _values(runs: list[Case], checkpoints: tuple[int, ...]) -> np.ndarray:
-    """What was reached, (seeds, checkpoints); NaN where a method stops before."""
-    return np.array([[row.get(str(n), np.nan) for n in checkpoints] for row in runs])
+    return np.array([[row[str(n)] for n in checkpoints] for row in runs])
 
 
 def _head(title: str, checkpoints: tuple[int, ...], more: tuple[str, ...]) -> str:
