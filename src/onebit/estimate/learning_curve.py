@@ -41,6 +41,9 @@ POWERS, BENDS, N_STARTS = np.linspace(0.25, 3.0, 12), np.array([1.0, 2.0, 4.0]),
 HEEDED = 0.5
 #: Epochs are joined to so many points at most before the grid is held against them. Origin: a round number, for time.
 MOST_POINTS = 50
+#: The accuracy is taken to be at most this where the variance is estimated, which hangs on how far it is from 1.
+#: Origin: a round number.
+MOST_ACCURATE = 0.95
 #: Part of the forecasts that is outside of its range, on each side.
 OUTSIDE = 0.1
 
@@ -116,14 +119,22 @@ def forecast(tried: Sequence[Tried], n_labels: int, at: Sequence[int]) -> tuple[
     n_answers = weighted / n_items
     curves = _curves(np.concatenate([n_answers, at]), n_labels)
     seen, ahead = curves[:, : n_answers.size], curves[:, n_answers.size :]
-    # An X_i that counts 1 / q has the variance of about 1 / q items fewer.
-    spread = sum(each.squares for each in tried) / total.sum()
-    fit = (np.log(seen) @ total + np.log1p(-seen) @ (n_items - total)) / spread
+    fit = (np.log(seen) @ total + np.log1p(-seen) @ (n_items - total)) / _spread(tried)
     weight = softmax(HEEDED * fit + np.log(_grid(LIKELY_FLOORS, n_answers)[0]).ravel())
     return tuple(
         ForecastPoint(n, *(_quantile(values, weight, part) for part in (OUTSIDE, 0.5, 1 - OUTSIDE)))
         for n, values in zip(at, ahead.T, strict=True)
     )
+
+
+def _spread(tried: Sequence[Tried]) -> float:
+    """How many times the variance of an X_i is that of a yes or no with the same mean a.
+
+    With s = E[X^2] / E[X], which is 1 where every guess is asked about, it is (s a - a^2) / (a - a^2).
+    """
+    n_items, total, squares = (sum(getattr(each, name) for each in tried) for name in ("n_items", "total", "squares"))
+    mean = min(total / n_items, MOST_ACCURATE)
+    return float(max(1.0, (squares / total - mean) / (1 - mean)))
 
 
 def _curves(n: Floats, n_labels: int) -> Floats:

@@ -87,7 +87,8 @@ def test_a_forecast_goes_on_as_the_curve_went() -> None:
 def test_a_forecast_is_quantiles_of_all_curves_by_their_likelihood() -> None:
     """Every curve of the grid written out: a tenth of the weight is below the low end, and a tenth above the high."""
     seen = [Tried(20, 15, 6, 9, 6), Tried(50, 15, 9, 12, 9), Tried(90, 20, 15, 18, 15)]
-    spread = (9 + 12 + 18) / (6 + 9 + 15)
+    # 30 of 50 with a sum of squares of 39: the variance of one is 39 / 50 - .6^2, and of a yes or no .6 - .6^2.
+    spread = (0.78 - 0.36) / (0.6 - 0.36)
     values, fits = [], []
     floors = zip(FLOORS, LIKELY_FLOORS, strict=True)
     for (floor, likely), start, power, bend in product(floors, np.geomspace(1, 300, N_STARTS), POWERS, BENDS):
