@@ -11,7 +11,7 @@ export ONEBIT_DATA
 
 # Those of the files that are run; the others are what they share, and the pictures for the docs.
 SHARED := harness clusters rival_solvers rival_classifiers page_raters panel_texts running_server screens \
-          budget_tables populations fault_disks fault_postgres fault_raters fault_server fault_stores faulty_server
+          budget_tables learning_data learning_tables populations fault_disks fault_postgres fault_raters fault_server fault_stores faulty_server
 BENCHMARKS := $(filter-out $(SHARED),$(patsubst benchmarks/%.py,%,$(wildcard benchmarks/[a-z]*.py)))
 
 .DEFAULT_GOAL := help

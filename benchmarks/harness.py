@@ -88,6 +88,13 @@ def run_cases(
     return rows
 
 
+def kept_rows(name: str) -> list[Case]:
+    """Every case of a benchmark that is measured so far, with its figures."""
+    path = RESULTS / f"{name}.jsonl"
+    lines = path.read_text().splitlines() if path.exists() else []
+    return [{**row["case"], **row["figures"]} for row in map(json.loads, lines)]
+
+
 class _Kept:
     """The figures of cases in the file of a benchmark, one line each; what other cases left there stays."""
 

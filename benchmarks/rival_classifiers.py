@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.optimize import minimize
-from scipy.special import log_softmax
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
 from sklearn.kernel_approximation import RBFSampler
 from sklearn.linear_model import LogisticRegression
@@ -25,6 +24,8 @@ from onebit.randomness import generator
 N_TREES, BOOSTING_ROUNDS = 100, 20
 #: Random features of LinUCB: as many as time allows, since each label keeps their matrix.
 N_RANDOM_FEATURES = 300
+#: Rows for which LinUCB computes the widths of all labels at once. For time; what is computed is the same.
+ROWS_AT_ONCE = 64
 #: Rivals that refit do so after so many answers, and whenever the answers have grown by this factor.
 FIRST_REFIT, REFIT_GROWTH = 50, 1.1
 #: Iterations of a refit of the softmax, which starts where the last ended, and its ridge.
@@ -140,6 +141,9 @@ class MarginLoop:
         self.confirmed: list[int] = []
         self.order = self._rng.permutation(len(on.y)).tolist()
         self._fitted: Any = None
+        self._n_fitted = 0
+        #: What the estimator says of each row of which the label is not known.
+        self._belief = np.zeros((len(on.y), on.n_labels))
         #: The item that is asked about, and the labels not asked yet.
         self._asking: tuple[int, list[int]] | None = None
 
@@ -157,16 +161,18 @@ class MarginLoop:
     def _next(self) -> tuple[int, list[int]]:
         item = self.order.pop()
         unmet = self._rng.random(self._on.n_labels) * 1e-9
-        return item, np.argsort(-(self.said(self._on.x[[item]])[0] + unmet), kind="stable").tolist()
+        return item, np.argsort(-(self._belief[item] + unmet), kind="stable").tolist()
 
     def refit(self) -> None:
         rows = np.array(self.confirmed, dtype=np.int64)
-        if np.unique(self._on.y[rows]).size < 2:
+        if np.unique(self._on.y[rows]).size < 2 or rows.size == self._n_fitted:
             return
+        self._n_fitted = rows.size
         self._fitted = estimators(self._seed)[self._estimator].fit(self._on.x[rows], self._on.y[rows])
         left = np.array(self.order, dtype=np.int64)
         if left.size:
-            two = np.partition(self.said(self._on.x[left]), -2, axis=1)[:, -2:]
+            self._belief[left] = self.said(self._on.x[left])
+            two = np.partition(self._belief[left], -2, axis=1)[:, -2:]
             self.order = left[np.argsort(-(two[:, 1] - two[:, 0]), kind="stable")].tolist()
 
     def said(self, x: np.ndarray) -> np.ndarray:
@@ -218,17 +224,26 @@ def banditron(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Settin
 
 
 def linucb(on: Data, checkpoints: tuple[int, ...], seed: int, setting: Setting) -> list[float]:
-    """A ridge regression for each label, the most hopeful label asked; updated with every answer."""
+    """A ridge regression for each label, the most hopeful label asked; updated with every answer.
+
+    The squared widths x' A^-1 x of some rows are computed ahead for all labels, and those of the label asked follow
+    with every answer, by the formula of Sherman and Morrison: the same numbers, in a tenth of the time.
+    """
     d, found = on.x.shape[1] + 1, []
     inverse = np.tile(np.eye(d, dtype=np.float32), (on.n_labels, 1, 1))
     b, theta = (np.zeros((on.n_labels, d), dtype=np.float32) for _ in range(2))
     x = np.hstack([on.x, np.ones((len(on.x), 1))]).astype(np.float32)
     for t in range(checkpoints[-1]):
-        row = x[t % len(on.y)]
-        reach = inverse @ row
-        width = np.sqrt(np.maximum(reach @ row, 0))
-        asked = int((theta @ row + setting["width"] * width).argmax())
-        inverse[asked] -= np.outer(reach[asked], reach[asked]) / (1 + reach[asked] @ row)
+        at = t % ROWS_AT_ONCE
+        if at == 0:
+            rows = x[np.arange(t, t + ROWS_AT_ONCE) % len(on.y)]
+            squares = np.einsum("knd,nd->nk", np.matmul(rows, inverse), rows)
+        row = rows[at]
+        asked = int((theta @ row + setting["width"] * np.sqrt(np.maximum(squares[at], 0))).argmax())
+        reach = inverse[asked] @ row
+        along = rows @ reach
+        squares[:, asked] -= along**2 / (1 + along[at])
+        inverse[asked] -= np.outer(reach, reach / (1 + along[at]))
         b[asked] += row * (asked == on.y[t % len(on.y)])
         theta[asked] = inverse[asked] @ b[asked]
         if t + 1 in checkpoints:
@@ -277,14 +292,20 @@ def _yes_no_loss(
 ) -> tuple[float, np.ndarray]:
     """-log likelihood of the answers with a ridge, and its slope; ``flat`` is the matrix, then the weight of names."""
     W, at = flat[:-1].reshape(x.shape[1], -1), np.arange(len(x))
-    logs = log_softmax(x @ W.astype(np.float32) + np.float32(flat[-1]) * near, axis=1)
-    belief = np.exp(logs)
-    p = np.minimum(belief[at, asked], 1 - 1e-6)
-    value = -np.where(yes, logs[at, asked], np.log1p(-p)).sum() + SOFTMAX_RIDGE * (W**2).sum() / 2
+    logits = x @ W.astype(np.float32)
+    logits += np.float32(flat[-1]) * near
+    logits -= logits.max(axis=1, keepdims=True)
+    of_asked = logits[at, asked]
+    slope = np.exp(logits, out=logits)
+    total = slope.sum(axis=1)
+    logs = of_asked - np.log(total)
+    p = np.minimum(np.exp(logs), 1 - 1e-6)
+    value = -np.where(yes, logs, np.log1p(-p)).sum() + SOFTMAX_RIDGE * (W**2).sum() / 2
     scale = np.where(yes, 1.0, -p / (1 - p)).astype(np.float32)
-    slope = belief * scale[:, None]
+    slope *= (scale / total)[:, None]
     slope[at, asked] -= scale
-    return float(value), np.append(x.T @ slope + SOFTMAX_RIDGE * W, (slope * near).sum())
+    of_names = np.einsum("nk,nk->", slope, near)
+    return float(value), np.append(x.T @ slope + SOFTMAX_RIDGE * W, of_names)
 
 
 def near_names(x: np.ndarray, on: Data) -> np.ndarray:

@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 import numpy as np
 from benchmarks.harness import Case, run_cases
-from benchmarks.learning import data
+from benchmarks.learning_data import data
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from onebit.learners.contract import run

@@ -9,7 +9,18 @@ import numpy as np
 import pytest
 
 from onebit.errors import InvalidInputError
-from onebit.estimate.learning_curve import FIRST_BLOCK, FLOORS, N_STARTS, POWERS, Tried, forecast, learning_curve
+from onebit.estimate.learning_curve import (
+    BENDS,
+    FIRST_BLOCK,
+    FLOORS,
+    HEEDED,
+    LIKELY_FLOORS,
+    N_STARTS,
+    POWERS,
+    Tried,
+    forecast,
+    learning_curve,
+)
 from onebit.estimate.running_rate import running_mean, running_rate
 
 
@@ -76,16 +87,18 @@ def test_a_forecast_goes_on_as_the_curve_went() -> None:
 def test_a_forecast_is_quantiles_of_all_curves_by_their_likelihood() -> None:
     """Every curve of the grid written out: a tenth of the weight is below the low end, and a tenth above the high."""
     seen = [Tried(20, 15, 6, 9, 6), Tried(50, 15, 9, 12, 9), Tried(90, 20, 15, 18, 15)]
-    spread = (9 + 12 + 18) / (6 + 9 + 15)
+    # 30 of 50 with a sum of squares of 39: the variance of one is 39 / 50 - .6^2, and of a yes or no .6 - .6^2.
+    spread = (0.78 - 0.36) / (0.6 - 0.36)
     values, fits = [], []
-    for floor, start, power in product(FLOORS, np.geomspace(1, 300, N_STARTS), POWERS):
-        error = [floor + (0.75 - floor) * (1 + n / start) ** -power for n in (20, 50, 90, 300)]
+    floors = zip(FLOORS, LIKELY_FLOORS, strict=True)
+    for (floor, likely), start, power, bend in product(floors, np.geomspace(1, 300, N_STARTS), POWERS, BENDS):
+        error = [floor + (0.75 - floor) * (1 + (n / start) ** bend) ** (-power / bend) for n in (20, 50, 90, 300)]
         fit = sum(
             each.total * math.log(1 - e) + (each.n_items - each.total) * math.log(e)
             for each, e in zip(seen, error[:3], strict=True)
         )
         values.append(1 - error[3])
-        fits.append(math.exp(fit / spread))
+        fits.append(likely * math.exp(HEEDED * fit / spread))
     share, accuracy = np.array(fits) / sum(fits), np.array(values)
     (found,) = forecast(seen, 4, [300])
     for end, part in ((found.low, 0.1), (found.middle, 0.5), (found.high, 0.9)):

@@ -62,9 +62,16 @@ FIRST_SAME, PAIRS_BEFORE = 0.7, 4.0
 MOST_DENIED = 0.99
 #: Each label counts as met so many times before the first answer, and its share is learned in so many steps. In
 #: one-shot most items are left after one no, and which are confirmed hangs on which labels are easy: shares learned
-#: from few would let it ask about those again and again. Origin: a fifth of the training rows, at 1,000 answers, of
-#: letter (seeds 0 and 1), digits and clinc50 (seed 0), by ``make bench-label_shares``.
-ITEMS_BEFORE, SHARE_STEPS = {"one-shot": 30.0, "follow-up": 1.0}, 20
+#: from few would let it ask about those again and again. In follow-up the number is learned (``knowledge.py``), out of
+#: these, from the items drawn at random. Origin: a fifth of the training rows, at 1,000 answers, by
+#: ``make bench-label_shares``; docs/learning.md has what came of it.
+ITEMS_BEFORE, SHARE_STEPS = {"one-shot": 30.0, "follow-up": None}, 20
+MAY_COUNT = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
+#: One-shot, questions that go by the neighbours alone: with m items of a label known, a yes to it is worth
+#: (1 + m)^-WORTH_FALLS. Without it labels that are easy to find are confirmed again and again. Origin: a fifth of the
+#: training rows, at 1,000 and 2,000 answers, of letter and digits (seeds 0 to 4), where 0, .5, 1, 2 and 4 were tried
+#: among some twenty variants; seeds 5 to 9, and letter95, bore it out.
+WORTH_FALLS = 2.0
 #: That probability is never taken to be below or above these.
 #: Origin: a round number, so that what is known of one neighbour never rules out a label.
 LEAST_SAME, MOST_SAME = 0.02, 0.97

@@ -102,7 +102,7 @@ class FollowUpPlanner(Planner):
         n_drawn = max(0, min(n_wanted, len(self._random)))
         self._n_random += n_drawn
         random = np.array([self._random.popleft() for _ in range(n_drawn)], dtype=np.int64)
-        self._known.trains_on[random] = True
+        self._known.trains_on[random] = self._known.at_random[random] = True
         return random
 
     def _looked_at(self, n_wanted: int, number: int, given: EpochPlan | None) -> tuple[Ints, Ints]:

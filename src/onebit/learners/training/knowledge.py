@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import gammaln, softmax
 
 from onebit.hypotheses.base import Examples
-from onebit.learners.training.constants import SHARE_STEPS
+from onebit.learners.training.constants import MAY_COUNT, SHARE_STEPS
 from onebit.learners.training.earlier import EarlierAnswer
 from onebit.learners.training.model import Bools, Floats, Ints, Known, take
 from onebit.records import Answer, Question
@@ -41,7 +42,7 @@ class Knowledge:
         n_labels: int,
         asks_last: Bools | None = None,
         never_left: Bools | None = None,
-        items_before: float = 1.0,
+        items_before: float | None = 1.0,
     ) -> None:
         n_items = trains_on.size
         self._items_before = items_before
@@ -62,6 +63,8 @@ class Knowledge:
         #: Items at which the last label was asked after noes to all others, and those of them that it is wrong for too.
         self.n_asked_to_end = self.n_without_label = 0
         self.asked: Bools = np.zeros(n_items, dtype=np.bool_)
+        #: Which items were drawn at random, where others are chosen.
+        self.at_random: Bools = np.zeros(n_items, dtype=np.bool_)
         self._asked_items: list[int] = []
         self.n_answers = 0
         self.verified: list[VerifiedLabel] = []
@@ -138,7 +141,9 @@ class Knowledge:
         """How frequent each label is among the items asked about, by what is known of them; shape (K,).
 
         The maximum of the likelihood, with ``items_before`` items of each label added: an item counts for its label,
-        and one with several left counts for each in proportion to its share (expectation maximisation).
+        and one with several left counts for each in proportion to its share (expectation maximisation). Where
+        ``items_before`` is None, how many are added is learned from how unequal the labels are of items drawn at
+        random: labels of chosen items seem unequal, since some are easier to find.
         """
         if self._shares is None or self._shares[0] != self.n_answers:
             self._shares = self.n_answers, self._likeliest_shares()
@@ -147,7 +152,8 @@ class Knowledge:
     def _likeliest_shares(self) -> Floats:
         items = self.taught()
         label = self.label[items]
-        counts = np.bincount(label[label >= 0], minlength=self.n_labels) + self._items_before
+        before = self._likely_before(items) if self._items_before is None else self._items_before
+        counts = np.bincount(label[label >= 0], minlength=self.n_labels) + before
         item, denied = np.nonzero(~self.possible[items[label < 0]])
         n_unknown = int((label < 0).sum())
         # From equal shares: from those of the confirmed, labels that were asked about more would stay ahead.
@@ -158,6 +164,20 @@ class Knowledge:
             expected = shares * (times.sum() - np.bincount(denied, weights=times[item], minlength=self.n_labels))
             shares = (counts + expected) / (counts + expected).sum()
         return shares
+
+    def _likely_before(self, items: Ints) -> float:
+        """The strength of a Dirichlet law of the shares: the mean of some, in logarithms, by what they make likely."""
+        label = self.label[items[self.at_random[items]]]
+        counts = np.bincount(label[label >= 0], minlength=self.n_labels)
+        each = np.array(MAY_COUNT)
+        fit = gammaln(self.n_labels * each) - gammaln(self.n_labels * each + counts.sum())
+        fit += (gammaln(counts + each[:, None]) - gammaln(each)[:, None]).sum(axis=1)
+        return float(np.exp(softmax(fit) @ np.log(each)))
+
+    def n_of_each_label(self) -> Ints:
+        """How many items are known to have each label; shape (K,)."""
+        label = self.label[self.asked_items()]
+        return np.bincount(label[label >= 0], minlength=self.n_labels)
 
     def askable(self, items: Ints | int) -> Bools:
         """Which labels of ``items`` may be asked about: neither denied, nor asked before; shape (..., K)."""

@@ -15,6 +15,7 @@ from onebit.hypotheses.base import Examples
 from onebit.learners.training.constants import (
     OWN_SHARE,
     UNEQUAL,
+    WORTH_FALLS,
 )
 from onebit.learners.training.epoch import TrainingEpoch, draw_guesses
 from onebit.learners.training.guide import Guide
@@ -166,7 +167,8 @@ class OneShotPlanner(Planner):
             rng, share = generator(self._seed, f"ties of epoch {number}"), self._neighbours.search_share(self._known)
             said = self._neighbours.say(items, self._known)
             pooled = self._neighbours.pooled(beliefs, said, items, self._known)
-            alone = self._neighbours.alone(belief, said, items, rng)
+            worth = -WORTH_FALLS * np.log1p(self._known.n_of_each_label())
+            alone = self._neighbours.alone(belief, said + worth, items, rng)
             beliefs = np.concatenate([pooled, alone[None], own[None]])
             weights = np.append((1 - share - OWN_SHARE) * weights, [share, OWN_SHARE])
         label, propensity = draw_guesses(beliefs, weights, self._model.gamma, self._known.askable(items), uniform)
