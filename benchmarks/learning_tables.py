@@ -33,7 +33,7 @@ def report(rows: list[Case], tables: dict[str, Checkpoints], shown_in: dict[str,
 def standing(rows: list[Case], tables: dict[str, Checkpoints], shown_in: dict[str, tuple[str, ...]]) -> None:
     """Each line of ours less the best rival, at every checkpoint, with the standard error of the difference.
 
-    Ours without names is held against rivals without names.
+    Ours without names is held against rivals without names, and with an estimator against those with the same.
     """
     for title, all_checkpoints in tables.items():
         for of, checkpoints in all_checkpoints.items():
@@ -53,7 +53,10 @@ def standing(rows: list[Case], tables: dict[str, Checkpoints], shown_in: dict[st
 
 def _rivals(name: str, among: Iterable[str]) -> list[str]:
     others = [each for each in among if not each.startswith(("ours", *TOLD_LABELS))]
-    return others if NAMED in name else [each for each in others if NAMED not in each]
+    if NAMED in name:
+        return others
+    same_estimator = [each for each in others if each.rpartition(", ")[2] == name.rpartition(", ")[2]]
+    return same_estimator or [each for each in others if NAMED not in each]
 
 
 def _ahead(name: str, runs: dict[str, np.ndarray], at: int) -> str:

@@ -62,3 +62,10 @@ def test_linucb_is_what_its_formula_says() -> None:
         b[asked] += row * (asked == y[t % 100])
     theta = np.stack([np.linalg.solve(A[k], b[k]) for k in range(3)])
     assert linucb(on, (150,), 0, {"width": width}) == [pytest.approx(np.mean((rows @ theta.T).argmax(axis=1) == y))]
+
+
+def test_an_estimator_is_held_against_the_same_estimator(capsys: pytest.CaptureFixture[str]) -> None:
+    named = ("ours, follow-up, trees", "plain loop, trees", "plain loop, logistic")
+    measured = [row for name, reached in zip(named, (0.5, 0.6, 0.9), strict=True) for row in rows(name, (reached, 1.0))]
+    standing(measured, TABLES, dict.fromkeys(named, ("follow-up",)))
+    assert "| ours, follow-up, trees | -0.100 (plain loop, trees)" in capsys.readouterr().out
