@@ -21,7 +21,7 @@ from onebit.store.database import InUseError
 from onebit.study.desk import NotYoursError
 from onebit.web.access import Kind, Link, UnknownLinkError
 from onebit.web.access_log import LINK
-from onebit.web.constants import MOST_BODY
+from onebit.web.constants import MOST_BODY, RETRY_AFTER
 from onebit.web.elsewhere import ElsewhereError, pass_on
 from onebit.web.limits import TooLargeError, TooManyError
 from onebit.web.schema import Schema, check
@@ -29,8 +29,6 @@ from onebit.web.site import NoSuchStudyError, Site
 
 #: The owner's token in a browser. A page elsewhere cannot make a browser send it.
 COOKIE = "onebit_owner"
-#: Seconds after which a rater's page should try again when the server cannot take an answer.
-RETRY_AFTER = "2"
 
 
 class ForbiddenError(OnebitError):

@@ -25,6 +25,11 @@ MOST_NUMBER = 2**31 - 1
 #: Characters in a name that a request makes up.
 MOST_NAME = 1000
 
+# -- what may be tried again (calls.py, shield.py)
+
+#: Seconds after which a rater's page should try again when the server cannot take an answer.
+RETRY_AFTER = "2"
+
 # -- raters (rater_api.py, room.py)
 
 #: Questions that a rater may hold at once: enough to go on through a short loss of the connection.

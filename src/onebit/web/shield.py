@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from onebit.web.constants import RETRY_AFTER
 
 
 def policy(hosts: Iterable[str] = ()) -> str:
@@ -35,6 +38,7 @@ HEADERS = {
     "Permissions-Policy": "camera=(), microphone=(), geolocation=()",
     "Cache-Control": "no-store",
 }
+STOPPED = "the server is being stopped, and did not wait for this to end; try again"
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
@@ -60,8 +64,12 @@ class Shield:
             await self._app(scope, receive, send)
             return
 
+        has_begun = False
+
         async def guarded(message: Message) -> None:
+            nonlocal has_begun
             if message["type"] == "http.response.start":
+                has_begun = True
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
@@ -76,7 +84,14 @@ class Shield:
             told = "this request comes from another site, and was not done"
             await JSONResponse({"error": told}, 403)(scope, receive, guarded)
         else:
-            await self._app(scope, receive, guarded)
+            try:
+                await self._app(scope, receive, guarded)
+            except asyncio.CancelledError:
+                # The server is stopped, and waits no longer for what is under way: a write to a slow disk, say.
+                if has_begun:
+                    raise
+                again = {"Retry-After": RETRY_AFTER, "Connection": "close"}
+                await JSONResponse({"error": STOPPED}, 503, again)(scope, receive, guarded)
 
     def _is_from_here(self, headers: Headers, host: str) -> bool:
         """Whether our own page sends this, or something that is no browser and has no cookies of ours."""

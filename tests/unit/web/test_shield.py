@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from onebit.tables.record import make_table
 from onebit.web.app import make_app
 from onebit.web.constants import MOST_BODY, MOST_FAILURES, MOST_REQUESTS, REQUESTS_A_SECOND, WITHIN
 from onebit.web.limits import Failures, Pace, TooManyError
+from onebit.web.shield import Shield
 from onebit.web.site import Site
 
 #: Texts that would run, or break out of where they are put, if anything were not escaped.
@@ -32,6 +34,39 @@ HOSTILE = (
 )
 
 Serving = Callable[..., Served]
+
+
+@pytest.mark.parametrize("begins", [False, True])
+def test_what_is_under_way_when_the_server_is_stopped_is_to_be_sent_again(begins: bool) -> None:
+    sent: list[Any] = []
+
+    async def slow(scope: Any, receive: Any, send: Any) -> None:
+        if begins:
+            await send({"type": "http.response.start", "status": 200, "headers": []})
+        await asyncio.sleep(60)
+
+    async def stopped() -> None:
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        scope = {"type": "http", "method": "POST", "path": "/", "headers": [(b"host", b"here")]}
+        task = asyncio.create_task(Shield(slow, ["here"])(scope, send, send))  # type: ignore[arg-type]
+        await asyncio.sleep(0)
+        task.cancel()
+        await task
+
+    if begins:
+        # Half an answer cannot become another one: the connection is broken off.
+        with pytest.raises(asyncio.CancelledError):
+            asyncio.run(stopped())
+        assert len(sent) == 1
+        return
+    asyncio.run(stopped())
+    start, body = sent
+    headers = dict(start["headers"])
+    assert (start["status"], headers[b"retry-after"], headers[b"connection"]) == (503, b"2", b"close")
+    assert int(headers[b"content-length"]) == len(body["body"])
+    assert b"try again" in body["body"]
 
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "localhost.evil.example:8000"])
