@@ -74,13 +74,13 @@ def connect(url: str, untouched: bool = False) -> Engine:
     if untouched:
         return _connect_untouched(url, more)
     engine = create_engine(_checked(url), **more)
-    if not is_sqlite(url):
-        _try_idle_connections(engine)
     if is_sqlite(url):
         check_whole(sqlite_path(url))
         _make_private(sqlite_path(url))
         event.listen(engine, "connect", _durable_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
+    else:
+        _try_idle_connections(engine)
     try:
         with explained(url), engine.connect() as connection:
             found = _version(connection)
@@ -101,11 +101,11 @@ def _connect_untouched(url: str, more: dict[str, Any]) -> Engine:
             raise StoreError(f"there is no store {path}")
         parsed = parsed.set(database=f"file:{quote(os.fspath(path))}", query={"mode": "ro", "uri": "true"})
     engine = create_engine(parsed, **more)
-    if not is_sqlite(url):
-        _try_idle_connections(engine)
     if is_sqlite(url):
         event.listen(engine, "connect", _patient_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
+    else:
+        _try_idle_connections(engine)
     try:
         with explained(url), engine.connect() as connection:
             found = _version(connection)
