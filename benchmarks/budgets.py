@@ -184,6 +184,8 @@ def report(rows: list[Case]) -> None:
 
 if __name__ == "__main__":
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
+    if unknown := set(sys.argv[2:]) - {*METHODS, *REAL, *MADE}:
+        sys.exit(f"neither a method nor a table: {', '.join(sorted(unknown))}")
     of_methods = [name for name in METHODS if name in sys.argv[2:]] or list(METHODS)
     of_tables = [name for name in (*REAL, *MADE) if name in sys.argv[2:]] or [*REAL, *MADE]
     found = run_cases("budgets", cases(seeds, of_methods, of_tables), measure, prints=False)

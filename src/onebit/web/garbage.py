@@ -1,8 +1,8 @@
 """Python's search for garbage, in a server that holds much for good.
 
-A whole search goes through everything that is held while everybody waits, .2 s with 80,000 answers, and comes every few
-seconds where many raters answer. So what it has left, studies nearly all of it, is not gone through again until one of
-them is let go.
+A whole search goes through everything that is held while everybody waits, some tenths of a second with 100,000 answers,
+and comes every few seconds where many raters answer. So what it has left, studies nearly all of it, is not gone through
+again until one of them is let go.
 """
 
 from __future__ import annotations
