@@ -11,15 +11,15 @@ or a label; at 2 s per answer and 5 s per label, 100 answers take as long as 40 
 hard predictions here; it takes up to a second per label, so it has fewer seeds, budgets up to 100 and pools alone. On a
 whole table seeds of Model Selector differ in ties alone, and it takes long there: it has fewer seeds, too.
 
-``python -m benchmarks.budgets [SEEDS [METHOD or TABLE ...]]``; every part of a few seeds is kept, and a second call
-goes on, also with more seeds. Whole tables come after all pools.
+``python -m benchmarks.budgets [SEEDS [METHOD, TABLE, pools or whole ...]]``; every part of a few seeds is kept, and a
+second call goes on, also with more seeds. Whole tables come after all pools.
 """
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 
 import numpy as np
@@ -42,6 +42,7 @@ from onebit.research.rivals.model_selector import ModelSelector
 BUDGETS = (50, 100, 200, 500)
 SEEDS = 40
 POOL = 1000
+SIZES = {"pools": POOL, "whole": None}
 #: Labels that take as long as so many answers: 2 s per yes or no, 5 s per label.
 IN_THE_TIME = {50: 20, 100: 40, 200: 80, 500: 200}
 LABELS = tuple(sorted({*BUDGETS, *IN_THE_TIME.values()}))
@@ -123,9 +124,9 @@ def n_seeds(method: str, items: int | None, seeds: int) -> int:
     return min(seeds, SELECTOR_SEEDS_ON_ALL) if method == "Model Selector" and items is None else seeds
 
 
-def cases(seeds: int, methods: list[str], tables: list[str]) -> Iterator[Case]:
+def cases(seeds: int, sizes: list[str], methods: list[str], tables: list[str]) -> Iterator[Case]:
     present = [name for name in tables if table(name) is not None]
-    for items in (POOL, None):
+    for items in (SIZES[size] for size in sizes):
         for first in range(0, seeds, PART):
             for name in present:
                 for method in methods:
@@ -184,9 +185,12 @@ def report(rows: list[Case]) -> None:
 
 if __name__ == "__main__":
     seeds = int(sys.argv[1]) if len(sys.argv) > 1 else SEEDS
-    if unknown := set(sys.argv[2:]) - {*METHODS, *REAL, *MADE}:
-        sys.exit(f"neither a method nor a table: {', '.join(sorted(unknown))}")
-    of_methods = [name for name in METHODS if name in sys.argv[2:]] or list(METHODS)
-    of_tables = [name for name in (*REAL, *MADE) if name in sys.argv[2:]] or [*REAL, *MADE]
-    found = run_cases("budgets", cases(seeds, of_methods, of_tables), measure, prints=False)
+    if unknown := set(sys.argv[2:]) - {*SIZES, *METHODS, *REAL, *MADE}:
+        sys.exit(f"neither a method, nor a table, nor pools or whole: {', '.join(sorted(unknown))}")
+
+    def named(of: Iterable[str]) -> list[str]:
+        return [name for name in of if name in sys.argv[2:]] or list(of)
+
+    of_all = cases(seeds, named(SIZES), named(METHODS), named((*REAL, *MADE)))
+    found = run_cases("budgets", of_all, measure, prints=False)
     report(together(found))

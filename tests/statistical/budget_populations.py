@@ -15,8 +15,10 @@ from tests.statistical.certified_populations import (
     against_the_crowd,
     alone_in_being_right,
     of_accuracies,
+    tally,
 )
 from tests.statistical.certified_twins import change_rounds
+from tests.statistical.scored import Scored, Tally
 
 from onebit.estimate.independent_wealth import Rounds
 from onebit.hypotheses.finite import PredictionTable
@@ -60,6 +62,22 @@ class Spent(Population):
         if self.also is not None and label == self.also[item]:
             return Answer.YES
         return super().says(item, label)
+
+
+@dataclass(frozen=True, eq=False)
+class SpentRuns(Scored):
+    """Runs of a population by a kind of learner: wrong is what was certified, or that the best was ruled out."""
+
+    population: Spent
+    kind: type[CertifiedLearner] = CertifiedLearner
+
+    @property
+    def delta(self) -> float:  # type: ignore[override]
+        return self.population.delta
+
+    def tally(self, runs: int, first: int = 0) -> Tally:
+        found = tally(self.population, runs, self.kind, first=first)
+        return Tally(found.runs, found.failed, found.complete, found.answers)
 
 
 class TakesQuestionsForRandom(CertifiedLearner):

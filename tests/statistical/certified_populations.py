@@ -142,11 +142,12 @@ def tally(
     says: Says | None = None,
     drive: Drive = run,
     errs: tuple[float, float] | None = None,
+    first: int = 0,
 ) -> Tally:
-    """Run and score; by default with raters who err as the learner is told, and answers that come at once."""
+    """Run and score, with seeds from ``first`` on; by default with raters who err as told, and answers at once."""
     found = Tally()
     f_no, f_yes = errs or (population.f_no, population.f_yes)
-    for seed in range(runs):
+    for seed in range(first, first + runs):
         learner, numbers = population.learner(seed, kind)
         rater = _erring(_rater(says or population.says, numbers), f_no, f_yes, seed)
         if population.late:

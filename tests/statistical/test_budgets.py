@@ -1,7 +1,7 @@
 """What a spent budget certifies holds as often as it promises, though belief chose the questions; a twin fails.
 
 Every comparison raises a false alarm with probability at most 1e-6 even for a learner that errs exactly as often as
-delta permits. ``ONEBIT_RUNS=300`` runs all populations that often.
+delta permits. ``ONEBIT_RUNS=300`` runs all populations that often, as ``make bench-budget_promises`` does.
 """
 
 from __future__ import annotations

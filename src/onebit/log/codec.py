@@ -57,7 +57,7 @@ ONLY_IF_GIVEN: dict[type, Object] = {
     Setting: {"baseline": None, "top": None, "tiers": False, "spends": False},
     TrainingSetting: {"f_no": 0.0, "f_yes": 0.0},
     Closing: {"top": ()},
-    EpochRecord: {"n_open": 0, "merit": (), "sharpness": 1.0},
+    EpochRecord: {"n_open": 0, "merit": (), "sharpness": 1.0, "n_viewed": 0},
     EpochPlan: {"limits": (), "left": ()},
 }
 STATUSES = {status.name.lower(): status for status in RunStatus}

@@ -204,6 +204,8 @@ class _RoundsAudit(Audit):
             yield "its scores are raised to a power, which is for a budget that is spent in one-shot on a pool"
         if not 0 < epoch.sharpness < math.inf:
             yield f"its scores are raised to the power {epoch.sharpness}; it must be above 0"
+        if epoch.n_viewed and not chooses(self._setting):
+            yield "it looks at items to say who leads, which is for a budget that is spent in one-shot on a pool"
         if not 0 <= epoch.sure_from < math.inf:
             yield f"its score from which on items are always asked about is {epoch.sure_from}; it must not be negative"
 

@@ -26,6 +26,7 @@ epochs = st.builds(
     sure_from=numbers,
     merit=st.lists(numbers).map(tuple),
     sharpness=numbers,
+    n_viewed=counts,
 )
 
 

@@ -130,6 +130,12 @@ def test_a_power_is_for_a_budget_that_is_spent() -> None:
     assert "which is for a budget" in checked(learner, told, epochs=epochs).problems[0]
 
 
+def test_items_that_are_looked_at_are_for_a_budget_that_is_spent() -> None:
+    learner, told = log(spends=False, budget=None)
+    epochs = [replace(told["epochs"][0], n_viewed=80), *told["epochs"][1:]]
+    assert "which is for a budget" in checked(learner, told, epochs=epochs).problems[0]
+
+
 def test_guesses_are_weighed_as_in_the_document() -> None:
     found = weighed((0.1, -0.2, 0.5, 40.0), np.array([0, 0, 1, 2]), [0, 1, 2], np.array([0.4, 0.3, 0.1]))
     assert found == pytest.approx([0.4 * np.exp(-0.1), 0.3 * np.exp(0.5), 0.1 * np.exp(20)])

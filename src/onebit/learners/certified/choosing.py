@@ -66,21 +66,31 @@ class Lead:
 class Chooser:
     """What is believed of the models of a pool, which say ``said`` (N, n) there; a judge says ``judged(items)`` of it.
 
-    Of a large pool so many items are looked at, drawn by ``seed``: more would be slow, and the choice no better.
+    Of a large pool so many items are looked at, drawn by ``seed``: more would be slow.
     """
 
     def __init__(
         self, said: Predictions, seed: int, judged: Callable[[Ints], Floats | None] = lambda items: None
     ) -> None:
-        items = np.arange(said.shape[1])
-        if items.size > constants.MOST_VIEWED:
-            items = np.sort(generator(seed, "viewed items").permutation(items)[: constants.MOST_VIEWED])
-        self._pool = Drawn(items, said[:, items], judged=judged(items))
+        self._said, self._seed, self._judged = said, seed, judged
         self._merits = Merits(said, judged)
         #: How much the answers say about the merit of each model.
         self._information = np.zeros(said.shape[0])
         #: The last view, and of which survivors with which guess.
         self._viewed: tuple[Ints, Guess, Choices] | None = None
+        self.look_at(max(constants.LEAST_VIEWED, constants.MOST_VIEWED // said.shape[0]))
+
+    @property
+    def n_viewed(self) -> int:
+        """How many items are looked at."""
+        return self._pool.items.size
+
+    def look_at(self, n_items: int) -> None:
+        """Look at so many items from now on, or at all where there are not so many."""
+        items = np.arange(self._said.shape[1])
+        if items.size > n_items:
+            items = np.sort(generator(self._seed, "viewed items").permutation(items)[:n_items])
+        self._pool, self._viewed = Drawn(items, self._said[:, items], judged=self._judged(items)), None
 
     def add(self, epoch: Epoch, one_shot: OneShot) -> None:
         """Take in all settled rounds of an epoch, in whichever order they were settled: belief is no evidence."""

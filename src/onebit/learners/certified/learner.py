@@ -221,6 +221,9 @@ class CertifiedLearner(CertifiedRun):
         names = self._first[survivors]
         given = self._given.get(number)
         if given is not None:
+            if self._chooser is not None:
+                # Logs from before it was recorded looked at the least.
+                self._chooser.look_at(given.n_viewed or constants.LEAST_VIEWED)
             law_of = kind_of_law(standing) if self._chooser is None else partial(ChoiceLaw, sharpness=given.sharpness)
             n_rounds, plan = given.n_rounds, Plan.of_record(given, names, row_of_leader(standing), law_of)
         elif self._chooser is not None:
@@ -276,6 +279,7 @@ class CertifiedLearner(CertifiedRun):
             n_open=len(self._under_way),
             merit=() if plan.guess.merit is None else tuple(plan.guess.merit.tolist()),
             sharpness=law.sharpness if isinstance(law, ChoiceLaw) else 1.0,
+            n_viewed=0 if self._chooser is None else self._chooser.n_viewed,
         )
 
     def _checks(self, said: Predictions, uniform: Floats) -> Floats:

@@ -181,13 +181,39 @@ def test_guesses_do_not_favour_who_leads() -> None:
     assert {epoch.guess[3] for epoch in learner.epochs} == {0.0}
 
 
-def test_of_a_large_pool_a_part_is_looked_at() -> None:
+def test_of_a_large_pool_a_part_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
     table = np.tile(TABLE, 40)
+    assert Chooser(table, seed=1).n_viewed == table.shape[1]
+    monkeypatch.setattr(constants, "MOST_VIEWED", 2500 * table.shape[0])
     chooser = Chooser(table, seed=1)
-    assert chooser._pool.items.size == constants.MOST_VIEWED
+    assert chooser.n_viewed == np.unique(chooser._pool.items).size == 2500
     assert (chooser._pool.said == table[:, chooser._pool.items]).all()
-    assert np.unique(chooser._pool.items).size == constants.MOST_VIEWED
     assert (Chooser(table, seed=2)._pool.items != chooser._pool.items).any()
+    monkeypatch.setattr(constants, "MOST_VIEWED", 1)
+    assert Chooser(table, seed=1).n_viewed == constants.LEAST_VIEWED
+
+
+def test_a_log_is_read_with_as_many_items_as_it_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Otherwise another model may lead, and the log would be refused; it goes on as it began."""
+    rng = np.random.default_rng(5)
+    table, truth = models_of_accuracy(rng, np.array([0.6, 0.61, 0.6, 0.59]), 3000, N_LABELS)
+    items = np.arange(3000)
+    monkeypatch.setattr(constants, "MOST_VIEWED", 1)
+    learner = spending(40, table)
+    run(learner, SimulatedRater(truth), 1)
+    assert {epoch.n_viewed for epoch in learner.epochs} == {constants.LEAST_VIEWED}
+    monkeypatch.undo()
+    # The last closing was that of a budget that was used.
+    as_it_was, leaders = [each.leader for each in learner.closings[:-1]], {}
+    for n_viewed in (0, 2000, items.size):
+        again = spending(60, table)
+        for epoch in learner.epochs:
+            again.adopt(replace(epoch, n_viewed=n_viewed))
+        run(again, SimulatedRater(truth), 1)
+        leaders[n_viewed] = [each.leader for each in again.closings[: len(as_it_was)]]
+        assert again.epochs[-1].n_viewed == (n_viewed or constants.LEAST_VIEWED)
+    assert leaders[0] == leaders[2000] == as_it_was
+    assert leaders[items.size] != as_it_was
 
 
 @pytest.mark.parametrize("budget", [1, 7, 40])
