@@ -151,17 +151,18 @@ class Chooser:
 def _told_apart(first, W, m):  # type: ignore[no-untyped-def]
     """V of ``ChoiceLaw`` for each output, from the weights ``W`` and the beliefs ``m`` at each.
 
-    A variance is the sum over pairs of W W' (u - u')^2. Added up so, it is exactly 0 where all say the same.
+    A variance is the sum over pairs of W W' (u - u')^2. Added up so, it is exactly 0 where all say the same. Most
+    outputs have no weight, and their pairs are left out.
     """
     V = np.zeros(W.size)
     for i in range(first.size - 1):
         all_pairs = 0.0
         for k in range(first[i], first[i + 1]):
-            for j in range(first[i], k):
+            for j in range(first[i], k if W[k] > 0 else first[i]):
                 all_pairs += W[k] * W[j] * (m[k] - m[j]) ** 2
         for k in range(first[i], first[i + 1]):
             with_it, without_it = 0.0, all_pairs
-            for j in range(first[i], first[i + 1]):
+            for j in range(first[i], first[i + 1] if W[k] > 0 else first[i]):
                 if j != k:
                     with_it += W[k] * W[j] * (1 + m[j] / (1 - m[k])) ** 2
                     without_it -= W[k] * W[j] * (m[k] - m[j]) ** 2

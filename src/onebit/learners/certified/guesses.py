@@ -90,22 +90,21 @@ def _log_odds(share: Floats) -> Floats:
 def _shares(first, label, unknown, said, trust):  # type: ignore[no-untyped-def]
     """The share that each unknown output has of the trust in all models that speak and whose label has no answer."""
     share = np.zeros(label.size)
+    place_of = np.full((label.max() if label.size else -1) + 2, -1)
     for i in range(first.size - 1):
+        _note(place_of, label, first[i], first[i + 1])
         total = 0.0
         for h in range(said.shape[0]):
             if said[h, i] < 0:
                 continue
-            place = -1
-            for k in range(first[i], first[i + 1]):
-                if label[k] == said[h, i]:
-                    place = k
-                    break
+            place = _noted(place_of, said[h, i])
             # A label that no survivor gives takes its share, too.
             if place < 0 or unknown[place]:
                 total += trust[h]
             if place >= 0 and unknown[place]:
                 share[place] += trust[h]
         for k in range(first[i], first[i + 1]):
+            place_of[label[k] + 1] = -1
             if total > 0:
                 share[k] /= total
     return share
@@ -115,13 +114,29 @@ def _shares(first, label, unknown, said, trust):  # type: ignore[no-untyped-def]
 def _sums(first, label, said, value):  # type: ignore[no-untyped-def]
     """For each output the sum of ``value`` (N,) over all models that say it."""
     total = np.zeros(label.size)
+    place_of = np.full((label.max() if label.size else -1) + 2, -1)
     for i in range(first.size - 1):
+        _note(place_of, label, first[i], first[i + 1])
         for h in range(said.shape[0]):
-            for k in range(first[i], first[i + 1]):
-                if label[k] == said[h, i]:
-                    total[k] += value[h]
-                    break
+            place = _noted(place_of, said[h, i])
+            if place >= 0:
+                total[place] += value[h]
+        for k in range(first[i], first[i + 1]):
+            place_of[label[k] + 1] = -1
     return total
+
+
+@njit(cache=True, nogil=True)
+def _note(place_of, label, begin, end):  # type: ignore[no-untyped-def]
+    """Note at which of the places from ``begin`` to ``end`` each label stands; an abstention, -1, comes first."""
+    for k in range(begin, end):
+        place_of[label[k] + 1] = k
+
+
+@njit(cache=True, nogil=True)
+def _noted(place_of, label):  # type: ignore[no-untyped-def]
+    """Where a label stands, -1 for nowhere."""
+    return place_of[label + 1] if -1 <= label < place_of.size - 1 else -1
 
 
 class Experience:
