@@ -258,7 +258,7 @@ def check_same(found: Created, wanted: Created) -> None:
         )
     records: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = (
         ("table", asdict(found.table), asdict(wanted.table)),
-        ("setting", asdict(found.setting), asdict(wanted.setting)),
+        ("setting", _as_given(found.setting), _as_given(wanted.setting)),
         ("run", msgspec.structs.asdict(found), msgspec.structs.asdict(wanted)),
     )
     for what, a, b in records:
@@ -271,6 +271,26 @@ def check_same(found: Created, wanted: Created) -> None:
                 )
             if was != now and name not in ("table", "setting"):
                 raise InvalidInputError(
-                    f"the log belongs to another {what}: its {name.replace('_', ' ')} is {was}, and now it is "
-                    f"{now}; a run cannot be changed once it has begun. Give what it was created with, or another place"
+                    f"the log belongs to another {what}: its {name.replace('_', ' ')} is {_told(was)}, and now it is "
+                    f"{_told(now)}; a run cannot be changed once it has begun. Give what it was created with, or "
+                    "another place (--out)"
                 )
+
+
+def _as_given(setting: AnySetting) -> dict[str, Any]:
+    """A setting by the names that it was given with, what is looked for first.
+
+    Where a budget is spent nobody gave an eps, and that of a gate is its margin.
+    """
+    given = asdict(setting)
+    if not isinstance(setting, Setting):
+        return given
+    aim = {name: given.pop(name) for name in ("baseline", "top", "tiers")}
+    eps, spends = given.pop("eps"), given.pop("spends")
+    return {**aim, "eps" if setting.baseline is None else "margin": None if spends else eps, **given}
+
+
+def _told(value: object) -> object:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return "not given" if value is None else value

@@ -285,6 +285,8 @@ def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
     events = log_of(tmp_path / "votes")
     with pytest.raises(InvalidInputError, match=r"votes: the log belongs to another setting: its eps is 0.1, and now"):
         selected(path, "--eps", 0.2)
+    with pytest.raises(InvalidInputError, match=r"its tiers is no, and now it is yes; .* another place \(--out\)"):
+        selected(path, "--eps", 0.2, "--tiers")
     other, _ = write_table(tmp_path, name="other.csv", seed=1)
     with pytest.raises(InvalidInputError, match="the log belongs to another table: its digest"):
         selected(other, "--eps", 0.1, "--out", tmp_path / "votes")
@@ -294,6 +296,16 @@ def test_a_folder_of_another_run_is_refused(tmp_path: Path) -> None:
     for place, says in (("mine", "holds other things"), ("votes.csv", "which is a file")):
         with pytest.raises(InvalidInputError, match=says):
             selected(path, "--out", tmp_path / place)
+
+
+def test_a_budget_that_is_another_is_told_as_it_was_given(tmp_path: Path) -> None:
+    """And not by the eps that bets are made for, which nobody gave."""
+    path, _ = write_table(tmp_path)
+    selected(path, "--budget", 20)
+    with pytest.raises(InvalidInputError, match="its budget is 20, and now it is 30; a run cannot be changed"):
+        selected(path, "--budget", 30)
+    with pytest.raises(InvalidInputError, match=r"its eps is not given, and now it is 0\.1; a run cannot be changed"):
+        selected(path, "--budget", 20, "--eps", 0.1)
 
 
 @pytest.mark.parametrize("place", ["file/run", "file/below/run"])
