@@ -182,7 +182,9 @@ def _tell(report: Report, folder: Path) -> None:
     for sentence in (words.headline(report), words.confidence(report), words.against_the_aim(report)):
         say(plain(sentence))
     if report.excess is not None:
-        say(f"True excess error: {report.excess:.4f}.")
+        # Tiers name nobody, so it is said whose it is.
+        whose = f" of {report.chosen[0]}, which leads" if report.setting.tiers else ""
+        say(plain(f"True excess error{whose}, by the right labels: {report.excess:.4f}."))
     if report.judge is not None:
         say(plain(f"The judge {in_a_line(report.judge)}."))
     say(plain(f"The report is in {folder / PAGE}"))

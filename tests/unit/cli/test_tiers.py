@@ -41,6 +41,7 @@ def test_tiers_are_told(table: Path) -> None:
     assert done.exit_code == 0
     assert "tiers\n  tier 1: best (rank 1)" in done.stdout
     assert "Of 6 pairs of models, one is right more often in" in done.stdout
+    assert "True excess error of best, which leads, by the right labels: 0.0000." in done.stdout
     assert onebit("verify", table.with_name("out")).exit_code == 0
 
 
