@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import mean_belief
-from onebit.learners.training.named import built_in
+from onebit.learners.training.pooled import built_in
 from onebit.randomness import generator
 from onebit.records import Answer
 

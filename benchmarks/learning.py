@@ -13,7 +13,8 @@ standard errors. Seconds are CPU seconds of one core and noisy.
 "Names read": the labels of clinc150 have names, which the package reads in texts. Only ours and the softmax are told
 them; the other lines of ours show what it does without.
 
-``python -m benchmarks.learning tables`` prints what is measured so far, and measures nothing.
+``python -m benchmarks.learning [DATA or METHOD ...]`` measures these alone; ``tables`` prints what is measured so far,
+and measures nothing.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from onebit.classifier import YesNoClassifier
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import mean_belief
-from onebit.learners.training.named import built_in
+from onebit.learners.training.pooled import built_in
 from onebit.randomness import generator
 from onebit.records import Answer
 
@@ -222,7 +223,11 @@ if __name__ == "__main__":
     if sys.argv[1:] == ["tables"]:
         shown([row for row in kept_rows("learning") if row["split"] == "test"])
     else:
-        pairs = [(name, of) for of in DATA for name, method in METHODS.items() if of in method.data]
+        if unknown := set(sys.argv[1:]) - {*DATA, *METHODS}:
+            sys.exit(f"neither data nor a method: {', '.join(sorted(unknown))}")
+        wanted_data = [of for of in DATA if of in sys.argv[1:]] or list(DATA)
+        wanted = [name for name in METHODS if name in sys.argv[1:]] or list(METHODS)
+        pairs = [(name, of) for of in wanted_data for name in wanted if of in METHODS[name].data]
         # What matters most is measured first.
         pairs.sort(key=lambda pair: not pair[0].startswith(FIRST))
         shown([row for pair in pairs for row in results(*pair)])

@@ -24,7 +24,7 @@ from onebit.learners.training import unlisted
 from onebit.learners.training.constants import NONE_LIKELIER, NONE_LIKELY
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import mean_belief
-from onebit.learners.training.named import built_in
+from onebit.learners.training.pooled import built_in
 from onebit.randomness import generator
 from onebit.records import Answer, Question
 

@@ -25,9 +25,8 @@ from onebit.learners.training.guide import Guide
 from onebit.learners.training.inputs import as_labels, check_built_in_takes
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model, mean_belief
-from onebit.learners.training.named import built_in
-from onebit.learners.training.network import NetworkEnsemble
 from onebit.learners.training.pool import PoolRows
+from onebit.learners.training.pooled import built_in
 from onebit.learners.training.result import TrainingResult, missing_label
 from onebit.randomness import generator, given_or_fresh
 from onebit.raters import CallableRater
@@ -263,7 +262,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         model = EstimatorModel(self.estimator, n_labels, explores=features is None)
         model.try_on(x)
         seen = np.zeros((n_examples(x), 1), dtype=np.float32) if features is None else features
-        return model, Guide(NetworkEnsemble(seen.shape[1], n_labels, rng), seen, near_are_alike=features is not None)
+        return model, Guide(built_in(seen.shape[1], n_labels, None, rng), seen, near_are_alike=features is not None)
 
     def _keep_answers(self, given: list[EarlierAnswer]) -> None:
         self.answered_items_ = np.array([each.item for each in given], dtype=np.int64)

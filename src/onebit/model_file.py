@@ -22,8 +22,11 @@ TYPES = frozenset(
         "onebit.estimate.learning_curve.CurvePoint",
         "onebit.estimate.learning_curve.ForecastPoint",
         "onebit.learners.training.features.Features",
-        "onebit.learners.training.named.NamedModel",
+        "onebit.learners.training.forest.Forest",
         "onebit.learners.training.network.NetworkEnsemble",
+        "onebit.learners.training.pooled.ForestBeside",
+        "onebit.learners.training.pooled.NamesBeside",
+        "onebit.learners.training.pooled.PooledModel",
     }
 )
 FORMAT = "onebit classifier 1"

@@ -9,12 +9,10 @@ from onebit.learners.training.constants import CANDIDATES, LIKELIEST, SETTLED
 from onebit.learners.training.model import Floats, Ints
 
 
-def worth_asking(
-    belief: Floats, doubted: Floats, n_wanted: int, chosen_share: float, rng: np.random.Generator
-) -> tuple[Ints, Ints]:
+def worth_asking(belief: Floats, n_wanted: int, chosen_share: float, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Rows of ``belief`` (n, K) that few questions can settle, and others.
 
-    Of those that can be settled, the most uncertain by ``doubted`` (n, K) for about ``chosen_share``, and any. The
+    Of those that can be settled, the most uncertain for about ``chosen_share``, and any. The
     others cost a search among many labels, however much they would teach; as many of them as there are in proportion,
     at random.
     """
@@ -24,7 +22,7 @@ def worth_asking(
     n_others = min(others.size, max(round(n_wanted * others.size / max(len(belief), 1)), n_wanted - quick.size))
     n_quick = n_wanted - n_others
     n_any = n_quick - rng.binomial(n_quick, chosen_share)
-    chosen = quick[n_any:][uncertain_and_diverse(doubted[quick[n_any:]], n_quick - n_any)]
+    chosen = quick[n_any:][uncertain_and_diverse(belief[quick[n_any:]], n_quick - n_any)]
     return np.concatenate([quick[:n_any], chosen]), rng.choice(others, n_others, replace=False)
 
 

@@ -1,7 +1,8 @@
 """Any scikit-learn classifier as the model: fitted to the labels that are known, whatever kind of rows it takes.
 
-Where a guide (``guide.py``) tells what noes leave, rows of which one label is by far the likeliest are fitted with that
-label too. Not in the paper.
+A guide (``guide.py``) learns from noes too, and knows more at first. So rows that nobody was asked about are fitted
+with the label that the guide holds likeliest, if it is likely enough; and so are rows that have noes alone. Not in the
+paper.
 """
 
 from __future__ import annotations
@@ -72,7 +73,12 @@ class EstimatorModel:
         rows = np.flatnonzero(label >= 0)
         met, numbers = np.unique(label[rows], return_inverse=True)
         if met.size > 1:
-            self._fitted = self._fit_to(take(known.x, rows), numbers, "The answers so far are kept")
+            if known.with_likely is None:
+                x = take(known.x, rows)
+            else:
+                x, likely = known.with_likely(rows, met)
+                numbers = np.concatenate([numbers, np.searchsorted(met, likely)])
+            self._fitted = self._fit_to(x, numbers, "The answers so far are kept")
             self._met, self._n_fitted = met, known.n_answers
 
     def _fit_to(self, x: Examples, label: Ints, when: str) -> Any:

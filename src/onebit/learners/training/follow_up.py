@@ -136,9 +136,7 @@ class FollowUpPlanner(Planner):
             believed = self._neighbours.pooled(believed, said, candidates, self._known)
         rng = generator(self._seed, f"choice of epoch {number}")
         left = given_possible(believed, possible)
-        # With a guide it is the estimator that is taught, so its own doubt counts.
-        doubted = left if self._guide is None else given_possible(own, possible)
-        quick, others = worth_asking(left, doubted, max(n_wanted - random.size, 0), self._chosen_share(), rng)
+        quick, others = worth_asking(left, max(n_wanted - random.size, 0), self._chosen_share(), rng)
         items = np.concatenate([random, candidates[others], candidates[quick]])
         belief = self._believed(items, np.arange(items.size) < random.size, number)
         first = best_possible(belief, self._known.askable(items))

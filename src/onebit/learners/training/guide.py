@@ -1,29 +1,33 @@
-"""Networks beside an estimator: they guess what to ask, as far as they do it better, and tell what noes leave.
+"""The built-in model beside an estimator: it guesses what to ask, as far as it does it better, and likely labels.
 
 An estimator learns from labels and not from noes, knows nothing of labels it has not met, and is fitted now and then.
-The built-in networks have none of these faults, so questions go by both: each in proportion to how likely it held the
-last answers, prob(estimator) = L_e / (L_e + L_n), where L is the product of what was given to each answer, older
+The built-in model has none of these faults, so questions go by both: each in proportion to how likely it held the
+last answers, prob(estimator) = L_e / (L_e + L_m), where L is the product of what was given to each answer, older
 answers counting less and less. Where one of the two is no good, it is soon not heeded. The classifier is the estimator
-alone. Not in the paper.
+alone; what the guide holds likely, it is taught too. Not in the paper.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
 from onebit.learners.training.choice import given_possible
-from onebit.learners.training.constants import LEAST_TRUST, RECENT
-from onebit.learners.training.model import Bools, Floats, Ints, Known, Model, mean_belief
+from onebit.learners.training.constants import GUESSED, LEAST_TRUST, RECENT
+from onebit.learners.training.model import Bools, Floats, Ints, Known, Model, mean_belief, softened
+from onebit.learners.training.pooled import PooledModel
 
 
 class Guide:
-    """``networks`` over ``features`` (n, d) of the pool; ``near_are_alike`` says whether features mean anything."""
+    """A built-in ``model`` over ``features`` (n, d) of the pool; ``near_are_alike``: whether features mean anything."""
 
-    def __init__(self, networks: Model, features: NDArray[np.floating], near_are_alike: bool = True) -> None:
-        self._networks, self.features, self.near_are_alike = networks, features, near_are_alike
-        #: log L_e - log L_n.
+    def __init__(self, model: Model, features: NDArray[np.floating], near_are_alike: bool = True) -> None:
+        self._model, self.features, self.near_are_alike = model, features, near_are_alike
+        self._networks = model.networks if isinstance(model, PooledModel) else model
+        #: log L_e - log L_m.
         self._ahead = 0.0
         self._n_of_each_label: Ints = np.zeros(1, dtype=np.int64)
 
@@ -39,31 +43,26 @@ class Guide:
         return np.append((1 - self.trust) * self._networks.weights, self.trust), beliefs
 
     def left(self, items: Ints, possible: Bools) -> Floats:
-        """What the networks believe of the labels that are left; shape (n, K)."""
-        return given_possible(mean_belief(self._networks, self.features[items]), possible)
+        """What the model believes of the labels that are left; shape (n, K)."""
+        return given_possible(mean_belief(self._model, self.features[items]), possible)
 
     def judge(self, items: Ints, possible: Bools, own: Floats) -> None:
         """See which of the two held likelier what is now known of ``items``, before either has learned it."""
         own = softened(own, self._n_of_each_label)
-        theirs = mean_belief(self._networks, self.features[items])
+        theirs = mean_belief(self._model, self.features[items])
         tiny = np.finfo(np.float32).tiny
         of_own, of_theirs = (np.log(np.maximum((of * possible).sum(axis=1), tiny)) for of in (own, theirs))
         kept = (1 - 1 / RECENT) ** len(items)
         self._ahead = kept * self._ahead + float((of_own - of_theirs).sum())
 
     def learn(self, items: Ints, known: Known, rng: np.random.Generator) -> None:
-        """Let the networks learn all that is known of ``items``."""
+        """Let the model learn all that is known of ``items``."""
         one_left = known.possible[known.possible.sum(axis=1) == 1]
         self._n_of_each_label = np.bincount(one_left.argmax(axis=1), minlength=known.possible.shape[1])
-        self._networks.learn(Known(self.features[items], known.possible, known.confirmed_weight, known.n_answers), rng)
+        self._model.learn(replace(known, x=self.features[items]), rng)
 
-
-def softened(belief: Floats, n_of_each_label: Ints) -> Floats:
-    """``belief`` (n, K) of an estimator, as if K more rows had come with labels in proportion to those known so far.
-
-    So a label that it has not met is not ruled out.
-    """
-    n_labels, n_known = belief.shape[1], n_of_each_label.sum()
-    shares = (n_of_each_label + 1) / (n_known + n_labels)
-    soft: Floats = (n_known * belief + n_labels * shares) / (n_known + n_labels)
-    return soft
+    def likely(self, items: Ints) -> tuple[Ints, Ints]:
+        """Those of ``items`` of which one label is likely, and that label."""
+        belief = mean_belief(self._model, self.features[items])
+        sure = belief.max(axis=1) >= GUESSED
+        return items[sure], belief[sure].argmax(axis=1)

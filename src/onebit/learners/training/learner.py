@@ -30,6 +30,7 @@ from onebit.learners.training.constants import (
     ITEMS_BEFORE,
     LAST_SHARE,
     MIN_QUESTIONS,
+    MOST_GUESSED,
     NEVER_LEFT,
     RECENT,
 )
@@ -360,8 +361,21 @@ class TrainingLearner(Learner[TrainingResult]):
             if not is_final:
                 guide.learn(items, lessons, generator(self._seed, f"guide, {what_for}"))
             left = partial(guide.left, items, possible) if self._asks_once else None
-            lessons = replace(lessons, left=left, is_final=is_final)
+            with_likely = partial(self._with_likely, guide, items, is_final)
+            lessons = replace(lessons, left=left, is_final=is_final, with_likely=with_likely)
         self._model.learn(lessons, generator(self._seed, what_for))
+
+    def _with_likely(
+        self, guide: Guide, items: Ints, is_final: bool, rows: Ints, labels: Ints
+    ) -> tuple[Examples, Ints]:
+        """``rows`` of ``items``, then examples never asked about; and which of ``labels`` those likely have."""
+        free = np.flatnonzero(self._known.trains_on & ~self._known.asked)
+        # A fit on the way takes at most twice as long for it.
+        n_most = MOST_GUESSED if is_final else min(rows.size, MOST_GUESSED)
+        some = generator(self._seed, "examples with a likely label").permutation(free)[:n_most]
+        others, likely = guide.likely(some)
+        wanted = np.isin(likely, labels)
+        return take(self._x, np.concatenate([items[rows], others[wanted]])), likely[wanted]
 
     def _next_epoch(self, given: EpochPlan | None) -> TrainingEpoch | None:
         n_answers = self._ledger.n_answered

@@ -24,6 +24,8 @@ class Known:
     ``confirmed_weight`` (n,) is 1 over the propensity of the yes, and 0 where none came. ``left``, if there is a guide
     whose word counts, is what it believes of the labels left (n, K). ``is_new`` (n,) are those asked about since the
     model learned. If ``is_final``, no training follows for now.
+    ``with_likely(rows, labels)``, if there is a guide, gives those rows of ``x`` and after them examples that nobody
+    was asked about and that are likely to have one of ``labels``, and the labels of these.
     """
 
     x: Examples
@@ -33,6 +35,7 @@ class Known:
     left: Callable[[], Floats] | None = None
     is_new: Bools | None = None
     is_final: bool = False
+    with_likely: Callable[[Ints, Ints], tuple[Examples, Ints]] | None = None
 
 
 class Model(Protocol):
@@ -66,3 +69,14 @@ def mean_belief(model: Model, x: Examples) -> Floats:
     """The probability of each label under the mixture; shape (n, K)."""
     belief: Floats = np.einsum("m,mnk->nk", model.weights, model.beliefs(x))
     return belief
+
+
+def softened(belief: Floats, n_of_each_label: Ints) -> Floats:
+    """``belief`` (n, K) of an estimator, as if K more rows had come with labels in proportion to those known so far.
+
+    So a label that it has not met is not ruled out.
+    """
+    n_labels, n_known = belief.shape[1], n_of_each_label.sum()
+    shares = (n_of_each_label + 1) / (n_known + n_labels)
+    soft: Floats = (n_known * belief + n_labels * shares) / (n_known + n_labels)
+    return soft

@@ -21,8 +21,8 @@ from onebit.learners.training.epoch import TrainingEpoch, draw_guesses
 from onebit.learners.training.guide import Guide
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.model import Bools, Floats, Ints, Model, mean_belief, take
-from onebit.learners.training.named import NamedModel
 from onebit.learners.training.neighbours import Neighbours
+from onebit.learners.training.pooled import PooledModel
 from onebit.learners.training.unlisted import Unlisted
 from onebit.randomness import RoundStream, generator
 from onebit.records import EpochPlan
@@ -46,7 +46,7 @@ class Planner(ABC):
         #: What was left when nothing else was there to ask about; the audit that follows has it in its plan.
         self._left: Ints = np.empty(0, dtype=np.int64)
         #: By whose beliefs is asked.
-        self._asker = model.networks if isinstance(model, NamedModel) else model
+        self._asker = model.networks if isinstance(model, PooledModel) else model
         self._start(shuffled)
 
     @abstractmethod

@@ -51,7 +51,7 @@ def test_a_tenth_of_all_items_is_drawn_at_random() -> None:
 
 @pytest.mark.parametrize("good", [True, False])
 def test_an_item_is_asked_about_to_its_end_if_guesses_are_bad_and_little_is_known(good: bool) -> None:
-    n_labels = 60
+    n_labels = 20
     rng = np.random.default_rng(1)
     truth = rng.integers(0, n_labels, N_ITEMS)
     believed = truth if good else rng.integers(0, n_labels, N_ITEMS)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from onebit.learners.training.constants import LEAST_TRUST
-from onebit.learners.training.guide import Guide, softened
-from onebit.learners.training.model import Floats, Known
+from onebit.learners.training.guide import Guide
+from onebit.learners.training.model import Floats, Known, softened
 
 K, N = 5, 400
 TRUTH = np.random.default_rng(0).integers(0, K, N)

@@ -96,7 +96,7 @@ def test_follow_up_asks_the_same_item_until_a_yes() -> None:
 
 def test_follow_up_learns_before_hard_items_use_up_everything() -> None:
     """With many labels and bad guesses an epoch ends all the same, and its items come back; nothing is asked twice."""
-    n_labels = 60
+    n_labels = 20
     truth = np.random.default_rng(2).integers(0, n_labels, 300)
     # The right label is the last that the model would ask about.
     trained = TrainingLearner(

@@ -17,8 +17,8 @@ from onebit.learners.training import unlisted
 from onebit.learners.training.constants import HEEDED, MOST_SURE, NEAR_HEEDED, NEVER_LEFT, NONE_LIKELY, UNTAUGHT
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.learner import TrainingLearner
-from onebit.learners.training.named import built_in
 from onebit.learners.training.neighbours import Neighbours
+from onebit.learners.training.pooled import built_in
 from onebit.learners.training.result import missing_label
 from onebit.learners.training.unlisted import Unlisted, tempered
 from onebit.randomness import generator

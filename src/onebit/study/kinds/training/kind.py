@@ -15,7 +15,7 @@ from onebit.learners.contract import Learner
 from onebit.learners.training.audit import audited_interval, items_aside
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model, mean_belief
-from onebit.learners.training.named import built_in
+from onebit.learners.training.pooled import built_in
 from onebit.learners.training.result import TrainingResult, missing_label
 from onebit.log.events import Created, Event
 from onebit.log.fold import Course

@@ -1,0 +1,69 @@
+"""The forest beside the networks: it votes as scikit-learn's trees do, and waits until it has something to say."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.datasets import load_digits
+from sklearn.tree import ExtraTreeClassifier
+
+from onebit.learners.training.constants import FOREST_GROWTH, N_TREES
+from onebit.learners.training.forest import Forest
+from onebit.learners.training.model import Known, softened
+
+X, Y = load_digits(return_X_y=True)
+X = X.astype(np.float32)
+K = 10
+
+
+def known(rows: np.ndarray, n_answers: int) -> Known:
+    possible = np.eye(K, dtype=np.bool_)[Y[rows]]
+    return Known(X[rows], possible, np.ones(rows.size), n_answers)
+
+
+def test_it_votes_as_the_trees_that_it_was_grown_from() -> None:
+    rows = np.arange(300)
+    forest = Forest(K)
+    forest.learn(known(rows, 300), np.random.default_rng(0))
+    seeds = np.random.default_rng(0).integers(0, 2**31, N_TREES)
+    trees = [ExtraTreeClassifier(random_state=int(seed)).fit(X[rows], Y[rows]) for seed in seeds]
+    votes = np.mean([np.eye(K)[tree.predict(X)] for tree in trees], axis=0)
+    np.testing.assert_allclose(forest.belief(X), softened(votes, np.bincount(Y[rows], minlength=K)), atol=1e-9)
+
+
+def test_labels_that_were_not_met_are_not_ruled_out() -> None:
+    rows = np.flatnonzero(np.isin(Y, [3, 7]))[:60]
+    forest = Forest(K)
+    forest.learn(known(rows, 60), np.random.default_rng(0))
+    belief = forest.belief(X[rows])
+    assert (belief > 0).all()
+    assert (belief.argmax(axis=1) == Y[rows]).all()
+    np.testing.assert_allclose(belief.sum(axis=1), 1.0)
+
+
+def test_it_says_nothing_until_labels_have_been_met_twice() -> None:
+    of_one_label, once_each = np.flatnonzero(Y == 4)[:20], np.array([np.flatnonzero(k == Y)[0] for k in range(K)])
+    for rows in (of_one_label, once_each):
+        forest = Forest(K)
+        forest.learn(known(rows, 100), np.random.default_rng(0))
+        np.testing.assert_allclose(forest.belief(X[:5]), 1 / K)
+
+
+def test_rows_with_noes_alone_are_not_learned() -> None:
+    rows = np.arange(200)
+    with_noes = known(rows, 200)
+    possible = with_noes.possible.copy()
+    possible[100:] = ~possible[100:]
+    forest, of_half = Forest(K), Forest(K)
+    forest.learn(Known(X[rows], possible, np.ones(200), 200), np.random.default_rng(1))
+    of_half.learn(known(rows[:100], 200), np.random.default_rng(1))
+    np.testing.assert_array_equal(forest.belief(X), of_half.belief(X))
+
+
+def test_it_is_grown_anew_when_the_answers_have_grown() -> None:
+    forest = Forest(K)
+    forest.learn(known(np.arange(100), 100), np.random.default_rng(0))
+    first = forest.belief(X)
+    forest.learn(known(np.arange(200), int(FOREST_GROWTH * 100) - 1), np.random.default_rng(1))
+    np.testing.assert_array_equal(forest.belief(X), first)
+    forest.learn(known(np.arange(200), int(FOREST_GROWTH * 100) + 1), np.random.default_rng(1))
+    assert (forest.belief(X).argmax(axis=1) == Y).mean() > (first.argmax(axis=1) == Y).mean()
