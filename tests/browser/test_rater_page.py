@@ -162,6 +162,25 @@ def test_answers_survive_a_reload_without_a_connection(start: Start) -> None:
     server.wait_for_answers(1)
 
 
+def test_an_answer_that_the_page_before_sent_when_it_was_left_is_counted_once(start: Start) -> None:
+    server = start()
+    page = server.rater("ann")
+    press(page, "y")
+    kept = page.evaluate("JSON.stringify(localStorage)")
+    server.wait_for_answers(1)
+    # As if it had been left at once, before the server said that it has the answer: it is kept, and sent again.
+    page.add_init_script(
+        f"for (const [name, value] of Object.entries({kept}))"
+        ' localStorage.setItem(name, value.replaceAll(/"at":\\d+/g, `"at":${Date.now()}`))'
+    )
+    page.goto(page.url)
+    expect(page.locator("#own")).not_to_be_empty()
+    expect(page.locator("#own")).to_have_text("1 answer by you")
+    page.wait_for_timeout(3000)
+    expect(page.locator("#own")).to_have_text("1 answer by you")
+    server.wait_for_answers(1)
+
+
 def test_an_answer_to_a_question_from_before_a_restored_backup_is_not_counted(start: Start, tmp_path: Path) -> None:
     server = start(protocol="follow-up")
     page = server.rater("ann")

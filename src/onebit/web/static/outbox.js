@@ -112,7 +112,7 @@ export class Outbox {
 
   #due(all) {
     const first = this.unsent[0];
-    return first && (all || this.unsent.length > 1 || Date.now() - first.at >= GRACE);
+    return first && (all || first.again || this.unsent.length > 1 || Date.now() - first.at >= GRACE);
   }
 
   async #send(entry) {
@@ -205,7 +205,9 @@ export class Outbox {
     try {
       const kept = JSON.parse(localStorage.getItem(this.place)) ?? {};
       // The same objects in both lists, as before.
-      const unsent = (kept.unsent ?? []).map((entry) => ({ ...entry, sending: false }));
+      // The page before this one may have sent them when it was left. They are sent again before anything is asked, or
+      // the server would have counted what is counted here, too.
+      const unsent = (kept.unsent ?? []).map((entry) => ({ ...entry, sending: false, again: true }));
       const past = (kept.past ?? []).map((entry) => unsent.find((each) => each.token === entry.token) ?? entry);
       return { questions: kept.questions, together: kept.together, unsent, past };
     } catch {
