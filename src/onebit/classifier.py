@@ -40,7 +40,7 @@ AnswerFunction = Callable[[int, Any], "bool | Answer | None"]
 class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns K labels from answers to "is this label right?".
 
-    ``estimator``: None for the built-in networks (numbers, sparse numbers or texts; labels of texts are guessed from
+    ``estimator``: None for the built-in model (numbers, sparse numbers or texts; labels of texts are guessed from
     their names, as far as the answers bear these out), or any classifier, a pipeline included, which is
     given the rows as they are. ``protocol``: *one-shot*, one question about each item
     drawn, or *follow-up*, items chosen by what they teach and asked until a yes. ``budget``: answers in all (None: two
