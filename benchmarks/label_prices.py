@@ -2,8 +2,8 @@
 
 ``labels by margin`` of ``learning.py`` is told the labels of the items of which its estimator is least sure. Here each
 of these labels is found by asking instead, the estimator's best guess first, labels it has not met last: the place of
-the right label in that order is the number of answers. So it says what a yes/no learner would have to do without to be
-as good as so many labels, on the very items that teach most.
+the right label in that order is the number of answers. So it says what so many labels of these items cost in yes and
+no, while the estimator is as good as with labels.
 """
 
 from __future__ import annotations

@@ -12,9 +12,8 @@ from onebit.learners.training.model import Floats, Ints
 def worth_asking(belief: Floats, n_wanted: int, chosen_share: float, rng: np.random.Generator) -> tuple[Ints, Ints]:
     """Rows of ``belief`` (n, K) that few questions can settle, and others.
 
-    Of those that can be settled, the most uncertain for about ``chosen_share``, and any. The
-    others cost a search among many labels, however much they would teach; as many of them as there are in proportion,
-    at random.
+    Of those that can be settled, the most uncertain for about ``chosen_share``, and any. The others cost a search among
+    many labels, however much they would teach; as many of them as there are in proportion, at random.
     """
     can_be = can_be_settled(belief)
     quick, others = rng.permutation(np.flatnonzero(can_be)), np.flatnonzero(~can_be)

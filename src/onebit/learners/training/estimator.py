@@ -1,8 +1,8 @@
 """Any scikit-learn classifier as the model: fitted to the labels that are known, whatever kind of rows it takes.
 
-A guide (``guide.py``) learns from noes too, and knows more at first. So rows that nobody was asked about are fitted
-with the label that the guide holds likeliest, if it is likely enough; and so are rows that have noes alone. Not in the
-paper.
+A guide (``guide.py``) learns from noes too, and knows more at first. So in follow-up rows that nobody was asked about
+are fitted with the label that the guide holds likeliest, if it is likely enough; and in one-shot rows that have noes
+alone. Rows that are to try the classifier, or to audit it, are never among them. Not in the paper.
 """
 
 from __future__ import annotations

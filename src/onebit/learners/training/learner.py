@@ -361,7 +361,8 @@ class TrainingLearner(Learner[TrainingResult]):
             if not is_final:
                 guide.learn(items, lessons, generator(self._seed, f"guide, {what_for}"))
             left = partial(guide.left, items, possible) if self._asks_once else None
-            with_likely = partial(self._with_likely, guide, items, is_final)
+            # In one-shot any item may come to try the classifier, which must not have been fitted to it.
+            with_likely = None if self._asks_once else partial(self._with_likely, guide, items, is_final)
             lessons = replace(lessons, left=left, is_final=is_final, with_likely=with_likely)
         self._model.learn(lessons, generator(self._seed, what_for))
 
@@ -370,7 +371,7 @@ class TrainingLearner(Learner[TrainingResult]):
     ) -> tuple[Examples, Ints]:
         """``rows`` of ``items``, then examples never asked about; and which of ``labels`` those likely have."""
         free = np.flatnonzero(self._known.trains_on & ~self._known.asked)
-        # A fit on the way takes at most twice as long for it.
+        # On the way a fit has at most twice the rows for it.
         n_most = MOST_GUESSED if is_final else min(rows.size, MOST_GUESSED)
         some = generator(self._seed, "examples with a likely label").permutation(free)[:n_most]
         others, likely = guide.likely(some)

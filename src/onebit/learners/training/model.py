@@ -24,8 +24,8 @@ class Known:
     ``confirmed_weight`` (n,) is 1 over the propensity of the yes, and 0 where none came. ``left``, if there is a guide
     whose word counts, is what it believes of the labels left (n, K). ``is_new`` (n,) are those asked about since the
     model learned. If ``is_final``, no training follows for now.
-    ``with_likely(rows, labels)``, if there is a guide, gives those rows of ``x`` and after them examples that nobody
-    was asked about and that are likely to have one of ``labels``, and the labels of these.
+    ``with_likely(rows, labels)``, in follow-up with a guide, gives those rows of ``x`` and after them examples that
+    nobody was asked about and that are likely to have one of ``labels``, and the labels of these.
     """
 
     x: Examples

@@ -25,8 +25,11 @@ from onebit.classifier import YesNoClassifier
 from onebit.errors import OnebitError
 from onebit.learners.training.columns import features_of_anything
 from onebit.learners.training.estimator import EstimatorModel
+from onebit.learners.training.guide import Guide
+from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Known, mean_belief, take
-from onebit.records import ANSWERS_PER_ITEM, TrainingProtocol
+from onebit.learners.training.pooled import built_in
+from onebit.records import ANSWERS_PER_ITEM, Answer, TrainingProtocol
 
 K = 8
 LABELS = [f"kind {label}" for label in range(K)]
@@ -171,6 +174,41 @@ def test_an_item_that_is_not_known_is_taught_where_the_guide_is_sure() -> None:
         known = Known(X, possible, np.ones(600), n_answers=600, left=None if guided is None else lambda: left)
         model.learn(known, np.random.default_rng(0))
     assert fitted == [500, 300]
+
+
+@pytest.mark.parametrize("protocol", ["one-shot", "follow-up"])
+def test_what_tries_the_classifier_was_never_taught_before(protocol: TrainingProtocol) -> None:
+    """Rows that the guide is sure of are taught in follow-up, and none that is drawn to try it, or to audit it."""
+    taught: list[set[int]] = []
+
+    class Noting(LogisticRegression):  # type: ignore[misc]
+        def fit(self, X: np.ndarray, y: np.ndarray) -> Noting:
+            taught.append(set(X[:, -1].astype(int).tolist()))
+            return super().fit(X[:, :-1], y)
+
+        def predict_proba(self, X: np.ndarray) -> np.ndarray:
+            found: np.ndarray = super().predict_proba(X[:, :-1])
+            return found
+
+    numbered = np.column_stack([X, np.arange(len(X))])
+    features = features_of_anything(X, 0)
+    assert features is not None
+    guide = Guide(built_in(X.shape[1], K, None, np.random.default_rng(0)), features)
+    model = EstimatorModel(Noting(max_iter=1000), K)
+    learner = TrainingLearner(
+        model, numbered, K, budget=400, protocol=protocol, audit=40, guide=guide, takes_none=False, seed=0
+    )
+    asked, guessed = set[int](), set[int]()
+    while isinstance(questions := learner.ask(1), tuple):
+        (question,) = questions
+        plan = learner.epochs[-1]
+        fresh = {item for item, is_fresh in zip(plan.items, plan.fresh, strict=True) if is_fresh}
+        if question.item in fresh and question.item not in asked:
+            assert not any(question.item in rows for rows in taught)
+        asked.add(question.item)
+        learner.tell(question.id, Answer.YES if Y[question.item] == question.label else Answer.NO)
+        guessed |= set().union(*taught) - asked
+    assert bool(guessed) is (protocol == "follow-up")
 
 
 def test_it_is_fitted_now_and_then_and_at_the_end() -> None:
