@@ -23,8 +23,8 @@ TYPES = frozenset(
         "onebit.estimate.learning_curve.ForecastPoint",
         "onebit.learners.training.features.Features",
         "onebit.learners.training.forest.Forest",
+        "onebit.learners.training.linear.Linear",
         "onebit.learners.training.network.NetworkEnsemble",
-        "onebit.learners.training.pooled.ForestBeside",
         "onebit.learners.training.pooled.NamesBeside",
         "onebit.learners.training.pooled.PooledModel",
     }

@@ -41,9 +41,10 @@ RANDOM_SHARE = 0.1
 #: Follow-up: most questions about an item in an epoch. What is left without a yes is asked about another time, when
 #: the answers about others have made it easier; but not as long as so few items are known for each label: then all
 #: labels of one item find a yes in K / 2 questions, half of what labels of many items take. Unless guesses are good:
-#: items become known this many times as often as one in K answers (and one more is granted, so that guesses are tried).
+#: items become known this many times as often as by asking frequent labels first (and one more is granted, so that
+#: guesses are tried).
 #: Origin of FEW_KNOWN: a fifth of the training rows of letter (seeds 0 to 3), where 0, .5, 2, 4 and always were tried.
-MOST_EACH, FEW_KNOWN, GOOD_GUESSES = 5, 4.0, 4
+MOST_EACH, FEW_KNOWN, GOOD_GUESSES = 5, 4.0, 2
 #: One-shot, with neighbours: share of the questions about the model's own best guess, from which its accuracy is seen.
 OWN_SHARE = 0.1
 
@@ -138,15 +139,16 @@ LEAST_YES = 0.5
 #: Examples that are passed through the networks at once. Origin: a round number, for time and memory.
 CHUNK = 512
 
-# -- the forest beside the networks (forest.py, pooled.py)
+# -- who speaks beside the networks (beside.py, forest.py, linear.py, pooled.py)
 
-#: Trees, and the factor by which the answers must have grown before they are grown anew. Origin: round numbers, for
-#: time.
-N_TREES, FOREST_GROWTH = 64, 1.25
-#: What alpha, the weight of the networks, and beta, that of the forest, may be. Networks are never silent: at first
-#: they are surer than they should be, and guess better than nothing all the same. Origin: a fifth of the training rows
-#: of letter and clinc50 (follow-up, seeds 0 to 4); with an alpha of 0 letter was worse after 300 answers.
-BESIDE_FOREST, FOREST_STRENGTHS = (0.1, 0.25, 0.5, 1.0), (0.0, 0.5, 1.0, 2.0)
+#: The factor by which the answers must have grown before they are fitted anew; trees of a forest; steps of a logistic
+#: regression at most. Origin: round numbers, for time.
+FITTED_GROWTH, N_TREES, LINEAR_STEPS = 1.25, 64, 100
+#: Networks and those beside them have shares in parts of 1 / N_PARTS, networks LEAST_PARTS of them at least, and
+#: together one of these powers. Networks are never silent: at first they are surer than they should be, and guess
+#: better than nothing all the same. Origin: a fifth of the training rows of letter, letter95, digits and clinc50
+#: (follow-up, seeds 0 to 7), where also powers of each of its own were tried, and networks that may be silent.
+N_PARTS, LEAST_PARTS, SHARPNESS = 4, 1, (0.5, 1.0, 2.0, 4.0)
 
 # -- a scikit-learn estimator and its guide (estimator.py, guide.py)
 

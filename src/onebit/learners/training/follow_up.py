@@ -82,10 +82,17 @@ class FollowUpPlanner(Planner):
         return per_label / (per_label + HALF_CHOSEN)
 
     def _most_each(self) -> int:
-        n_labels = self._known.n_labels
-        n_known = self._known.n_known
-        few = n_known < FEW_KNOWN * n_labels and (n_known + 1) * n_labels < GOOD_GUESSES * self._known.n_answers
-        return n_labels if few else MOST_EACH
+        """The most questions about an item: all its labels, as long as little is known and guesses are bad.
+
+        Guesses are held against what anyone would find out without looking at the items, by asking labels in the order
+        of how frequent they are: with unequal labels a few are right of many items, and found soon.
+        """
+        known = self._known
+        frequent_first = np.sort(known.n_of_each_label() + 1)[::-1]
+        n_by_shares = frequent_first @ np.arange(1, known.n_labels + 1) / frequent_first.sum()
+        few = known.n_known < FEW_KNOWN * known.n_labels
+        bad = (known.n_known + 1) * n_by_shares < GOOD_GUESSES * known.n_answers
+        return known.n_labels if few and bad else MOST_EACH
 
     def _candidates(self) -> Ints:
         """The items that may be chosen."""

@@ -12,7 +12,9 @@ Not in the paper, whose potential is about classes that are searched by an oracl
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +89,7 @@ class NetworkEnsemble:
         decay = RATE * min(MOST_DECAY, PRIOR / len(known.x))
         batch, draw = Batch([param.shape for param in self._params]), _drawing(known)
         # The products are small: several threads would wait for each other longer than they work.
-        with _threads().limit(limits=1, user_api="blas"):
+        with one_thread():
             for _ in range(n_steps):
                 rows = draw(rng)
                 # One mask for the whole batch of a member: as good, and much cheaper, than one for each example.
@@ -142,6 +144,12 @@ def _drawing(known: Known) -> Callable[[np.random.Generator], Ints]:
     n_yes = min(round(BATCH * max(LEAST_YES, yes.mean())), BATCH - int(not yes.all())) if yes.any() else 0
     kinds = [(np.flatnonzero(yes), n_yes), (np.flatnonzero(~yes), BATCH - n_yes)]
     return lambda rng: np.concatenate([rng.choice(rows, (N_NETWORKS, n)) for rows, n in kinds if n], axis=1)
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Products of matrices are computed by one thread for now."""
+    limited: AbstractContextManager[Any] = _threads().limit(limits=1, user_api="blas")
+    return limited
 
 
 @cache

@@ -1,61 +1,49 @@
-"""The built-in model: what networks say, and beside it names of labels or a forest, each as far as it helps.
+"""The built-in model: what networks say, and beside it names of labels, or a forest and lines, each as far as it helps.
 
-With q(k | x) what the networks give label k, and g(k | x) what the other says, the classifier is
+With q(k | x) what the networks give label k, and g_j(k | x) what the j-th of the others says, the classifier is
 
-    p(k | x) in proportion to q(k | x)^alpha g(k | x)^beta.
+    p(k | x) in proportion to q(k | x)^alpha prod_j g_j(k | x)^beta_j.
 
-Where labels have names (of texts), g is exp(c(x, k)), with c the cosine of an item and the name of a label; elsewhere g
-is what a forest of random trees says (``forest.py``). How much each is heeded, alpha and beta, is learned from the
-answers: each epoch, before they are learned, every pair of a small grid is held against them, older answers counting
-less and less; the means of alpha and beta under the likelihoods are taken. So at first names speak alone, and once the
-networks know better names are silent; and so is a forest where it is no good. What is asked goes by the networks, and
-by names through the neighbours (``names.py``): they search, where this one would only repeat what is known. Not in the
-paper.
+Where labels have names (of texts), g is exp(c(x, k)), with c the cosine of an item and the name of a label; elsewhere
+there is what a logistic regression says (``linear.py``) and, where labels are few, a forest of random trees
+(``forest.py``). How much each is heeded, alpha and the betas, is learned from the answers: each epoch, before they are
+learned, every weighting out of a small list is held against them, older answers counting less and less; the mean of
+the weightings under the likelihoods is taken. Only rows count at which not all hold the same label likeliest: on the
+others it does not matter who is heeded, and where these are many, whoever is surest of what all know would win. So at
+first names speak alone, and once the networks know better names are silent; and so is a forest where it is no good.
+What is asked goes by the networks, and by names through the neighbours (``names.py``): they search, where this one
+would only repeat what is known. Not in the paper.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from itertools import product
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_softmax, logsumexp, softmax
 
+from onebit.learners.training.beside import Beside, logs
 from onebit.learners.training.constants import (
-    BESIDE_FOREST,
     FEW_LABELS,
-    FOREST_STRENGTHS,
     HEEDED,
+    LEAST_PARTS,
+    N_PARTS,
     RECENT,
+    SHARPNESS,
     STRENGTHS,
     UNTAUGHT,
 )
 from onebit.learners.training.forest import Forest
-from onebit.learners.training.model import Floats, Known, Model, mean_belief
+from onebit.learners.training.linear import Linear
+from onebit.learners.training.model import Bools, Floats, Known, Model, mean_belief
 from onebit.learners.training.names import cosines, of_length_one
 from onebit.learners.training.network import NetworkEnsemble
 
 
-class Beside(ABC):
-    """Who speaks beside the networks."""
-
-    #: What alpha and beta may be.
-    heeded: tuple[float, ...]
-    strengths: tuple[float, ...]
-
-    @abstractmethod
-    def logs(self, x: NDArray[np.floating]) -> Floats:
-        """log g, up to a constant for each row; shape (n, K)."""
-
-    @abstractmethod
-    def learn(self, known: Known, rng: np.random.Generator) -> None:
-        """Take in all that is known so far."""
-
-
 class NamesBeside(Beside):
     """The ``names`` (K, d) of labels, in the same features."""
-
-    heeded, strengths = HEEDED, STRENGTHS
 
     def __init__(self, names: NDArray[np.floating]) -> None:
         self._names = of_length_one(names)
@@ -67,73 +55,72 @@ class NamesBeside(Beside):
         """Names are what they are."""
 
 
-class ForestBeside(Beside):
-    """A forest over the rows whose label is known."""
-
-    heeded, strengths = BESIDE_FOREST, FOREST_STRENGTHS
-
-    def __init__(self, n_labels: int) -> None:
-        self._forest = Forest(n_labels)
-
-    def logs(self, x: NDArray[np.floating]) -> Floats:
-        return _logs(self._forest.belief(x)).astype(x.dtype)
-
-    def learn(self, known: Known, rng: np.random.Generator) -> None:
-        self._forest.learn(known, rng)
-
-
 class PooledModel:
-    """``networks``, and who speaks ``beside`` them."""
+    """``networks``, and those who speak ``beside`` them; ``weightings`` (W, 1 + J) are what alpha and betas may be."""
 
     gamma = 0.0
 
-    def __init__(self, networks: Model, beside: Beside) -> None:
-        self.networks, self._beside = networks, beside
+    def __init__(self, networks: Model, beside: Sequence[Beside], weightings: Floats) -> None:
+        self.networks, self._beside, self._weightings = networks, list(beside), weightings
         # Before the first answer networks know nothing.
-        self._fit: Floats = np.subtract.outer(-UNTAUGHT * np.array(beside.heeded), np.zeros(len(beside.strengths)))
+        self._fit: Floats = -UNTAUGHT * weightings[:, 0]
 
     @property
     def weights(self) -> Floats:
         return self.networks.weights
 
     @property
-    def heeded(self) -> tuple[float, float]:
-        """alpha and beta."""
-        likely = softmax(self._fit)
-        return float(likely.sum(axis=1) @ self._beside.heeded), float(likely.sum(axis=0) @ self._beside.strengths)
+    def heeded(self) -> Floats:
+        """alpha and the betas; shape (1 + J,)."""
+        heeded: Floats = softmax(self._fit) @ self._weightings
+        return heeded
 
     def beliefs(self, x: NDArray[np.floating]) -> Floats:
-        alpha, beta = self.heeded
-        found: Floats = softmax(alpha * _logs(self.networks.beliefs(x)) + beta * self._beside.logs(x), axis=-1)
+        alpha, *betas = self.heeded
+        said = alpha * logs(self.networks.beliefs(x))
+        for beta, each in zip(betas, self._beside, strict=True):
+            said += beta * each.logs(x)
+        found: Floats = softmax(said, axis=-1).astype(x.dtype)
         return found
 
     def learn(self, known: Known, rng: np.random.Generator) -> None:
-        new = np.flatnonzero(known.is_new) if known.is_new is not None else np.empty(0, dtype=np.int64)
-        if new.size:
-            own, other = _logs(mean_belief(self.networks, known.x[new])), self._beside.logs(known.x[new])
-            possible = known.possible[new]
-            self._fit *= (1 - 1 / RECENT) ** new.size
-            for row, alpha in enumerate(self._beside.heeded):
-                for column, beta in enumerate(self._beside.strengths):
-                    said = log_softmax(alpha * own + beta * other, axis=1)
-                    self._fit[row, column] += logsumexp(np.where(possible, said, -np.inf), axis=1).sum()
+        if known.is_new is not None and known.is_new.any():
+            self._weigh(known.x[known.is_new], known.possible[known.is_new])
         self.networks.learn(known, rng)
-        self._beside.learn(known, rng)
+        for each in self._beside:
+            each.learn(known, rng)
+
+    def _weigh(self, x: NDArray[np.floating], possible: Bools) -> None:
+        """Hold every weighting against answers about ``x`` (n, d) that leave the labels ``possible`` (n, K)."""
+        said = np.stack([logs(mean_belief(self.networks, x)), *(each.logs(x) for each in self._beside)])
+        likeliest = said.argmax(axis=2)
+        differ = np.flatnonzero((likeliest != likeliest[0]).any(axis=0))
+        self._fit *= (1 - 1 / RECENT) ** differ.size
+        for number, weighting in enumerate(self._weightings):
+            pooled = log_softmax(np.einsum("j,jnk->nk", weighting, said[:, differ]), axis=1)
+            self._fit[number] += logsumexp(np.where(possible[differ], pooled, -np.inf), axis=1).sum()
 
 
 def built_in(
     n_features: int, n_labels: int, names: NDArray[np.floating] | None, rng: np.random.Generator
-) -> NetworkEnsemble | PooledModel:
-    """The built-in model: networks, beside them the ``names`` (K, d) of labels if there are any, else a forest.
+) -> PooledModel:
+    """The built-in model: networks, and beside them the ``names`` (K, d) of labels, or lines and a forest.
 
     With many labels there is no forest: a split would weigh each of them.
     """
     networks = NetworkEnsemble(n_features, n_labels, rng)
     if names is not None:
-        return PooledModel(networks, NamesBeside(names))
-    return networks if n_labels > FEW_LABELS else PooledModel(networks, ForestBeside(n_labels))
+        return PooledModel(networks, [NamesBeside(names)], np.array(list(product(HEEDED, STRENGTHS))))
+    beside = [Linear(n_labels), *([Forest(n_labels)] if n_labels <= FEW_LABELS else [])]
+    return PooledModel(networks, beside, weightings(len(beside)))
 
 
-def _logs(belief: Floats) -> Floats:
-    logs: Floats = np.log(np.maximum(belief, np.finfo(np.float32).tiny))
-    return logs
+def weightings(n_beside: int) -> Floats:
+    """Shares of networks and of ``n_beside`` others, in parts of 1 / N_PARTS, times how sharp they are together.
+
+    Networks have LEAST_PARTS at least.
+    """
+    parts = product(range(LEAST_PARTS, N_PARTS + 1), *[range(N_PARTS + 1)] * n_beside)
+    shares = np.array([each for each in parts if sum(each) == N_PARTS]) / N_PARTS
+    found: Floats = np.concatenate([sharpness * shares for sharpness in SHARPNESS])
+    return found

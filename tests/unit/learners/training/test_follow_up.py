@@ -62,7 +62,10 @@ def test_an_item_is_asked_about_to_its_end_if_guesses_are_bad_and_little_is_know
         plan, question = trained.epochs[-1], questions[0]
         if plan.number == len(most_each):
             few = len(known) < FEW_KNOWN * n_labels
-            bad = (len(known) + 1) * n_labels < GOOD_GUESSES * n_answers
+            # The expected place of the right label if labels are asked in the order of how often they were met.
+            met = sorted((np.bincount(truth[list(known)], minlength=n_labels) + 1).tolist(), reverse=True)
+            place = sum(rank * n for rank, n in enumerate(met, 1)) / sum(met)
+            bad = (len(known) + 1) * place < GOOD_GUESSES * n_answers
             most_each.append(plan.most_each)
             assert plan.most_each == (n_labels if few and bad else MOST_EACH)
         right = bool(truth[question.item] == question.label)
@@ -74,6 +77,16 @@ def test_an_item_is_asked_about_to_its_end_if_guesses_are_bad_and_little_is_know
     # It begins with guesses that are tried on several items.
     assert most_each[0] == MOST_EACH == most_each[-1]
     assert (n_labels in most_each) is not good
+
+
+def test_knowing_which_label_is_frequent_is_no_good_guess() -> None:
+    """Of most items the guess is right, but anyone who asks the most frequent label first does as well."""
+    n_labels, rng = 20, np.random.default_rng(4)
+    truth = np.where(rng.random(N_ITEMS) < 0.6, 0, rng.integers(0, n_labels, N_ITEMS))
+    frequent = 0.9 * np.eye(n_labels)[np.zeros(N_ITEMS, dtype=np.int64)] + 0.1 / n_labels
+    most_each = [plan.most_each for plan in plans(frequent, truth, 150)]
+    assert most_each[0] == MOST_EACH
+    assert most_each[-1] == n_labels
 
 
 def test_the_uncertain_are_chosen_once_something_is_known() -> None:

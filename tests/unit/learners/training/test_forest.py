@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.tree import ExtraTreeClassifier
 
-from onebit.learners.training.constants import FOREST_GROWTH, N_TREES
+from onebit.learners.training.constants import FITTED_GROWTH, N_TREES
 from onebit.learners.training.forest import Forest
 from onebit.learners.training.model import Known, softened
 
@@ -63,7 +63,7 @@ def test_it_is_grown_anew_when_the_answers_have_grown() -> None:
     forest = Forest(K)
     forest.learn(known(np.arange(100), 100), np.random.default_rng(0))
     first = forest.belief(X)
-    forest.learn(known(np.arange(200), int(FOREST_GROWTH * 100) - 1), np.random.default_rng(1))
+    forest.learn(known(np.arange(200), int(FITTED_GROWTH * 100) - 1), np.random.default_rng(1))
     np.testing.assert_array_equal(forest.belief(X), first)
-    forest.learn(known(np.arange(200), int(FOREST_GROWTH * 100) + 1), np.random.default_rng(1))
+    forest.learn(known(np.arange(200), int(FITTED_GROWTH * 100) + 1), np.random.default_rng(1))
     assert (forest.belief(X).argmax(axis=1) == Y).mean() > (first.argmax(axis=1) == Y).mean()

@@ -1,4 +1,4 @@
-"""The built-in model: networks, and beside them names or a forest, which speak as long as they help."""
+"""The built-in model: networks, and beside them names, or a forest and lines, which speak as long as they help."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import pytest
 
 from onebit.classifier import YesNoClassifier
 from onebit.errors import InvalidInputError
-from onebit.learners.training.constants import BESIDE_FOREST, FEW_LABELS, FOREST_STRENGTHS, STRENGTHS
+from onebit.learners.training.beside import Beside
+from onebit.learners.training.constants import FEW_LABELS, LEAST_PARTS, N_PARTS, SHARPNESS, STRENGTHS
 from onebit.learners.training.model import Floats, Known, mean_belief
-from onebit.learners.training.network import NetworkEnsemble
-from onebit.learners.training.pooled import Beside, NamesBeside, PooledModel, built_in
+from onebit.learners.training.pooled import PooledModel, built_in, weightings
 
 K, N, D = 6, 300, 12
 RNG = np.random.default_rng(0)
@@ -33,18 +33,21 @@ class Fixed:
         pass
 
 
-def taught(x: np.ndarray, networks_know: bool) -> PooledModel:
+def with_names(belief: Floats) -> PooledModel:
+    model = built_in(D, K, NAMES, RNG)
     networks = Fixed()
-    networks.belief = np.full((N, K), 1 / K) if not networks_know else 0.94 * np.eye(K)[Y] + 0.01
-    model = PooledModel(networks, NamesBeside(NAMES))
+    networks.belief, model.networks = belief, networks
+    return model
+
+
+def taught(x: np.ndarray, networks_know: bool) -> PooledModel:
+    model = with_names(0.94 * np.eye(K)[Y] + 0.01 if networks_know else np.full((N, K), 1 / K))
     model.learn(Known(x, np.eye(K, dtype=np.bool_)[Y], np.ones(N), N, is_new=np.ones(N, dtype=np.bool_)), RNG)
     return model
 
 
 def test_before_the_first_answer_names_speak() -> None:
-    networks = Fixed()
-    networks.belief = np.eye(K)[(Y + 1) % K] * 0.9 + 0.1 / K
-    model = PooledModel(networks, NamesBeside(NAMES))
+    model = with_names(np.eye(K)[(Y + 1) % K] * 0.9 + 0.1 / K)
     assert (mean_belief(model, NEAR).argmax(axis=1) == Y).mean() > 0.9
     np.testing.assert_allclose(mean_belief(model, NEAR).sum(axis=1), 1.0, rtol=1e-5)
 
@@ -59,7 +62,7 @@ def test_what_was_learned_from_is_not_counted_again() -> None:
     model = taught(NEAR, networks_know=True)
     before = model.heeded
     model.learn(Known(FAR, np.eye(K, dtype=np.bool_)[Y], np.ones(N), N, is_new=np.zeros(N, dtype=np.bool_)), RNG)
-    assert model.heeded == before
+    np.testing.assert_array_equal(model.heeded, before)
     assert 0 <= before[1] <= max(STRENGTHS)
 
 
@@ -79,8 +82,6 @@ def test_features_of_labels_given_by_the_user_name_them() -> None:
 class Said(Beside):
     """Says the same of the examples it is shown, whatever it learns."""
 
-    heeded, strengths = BESIDE_FOREST, FOREST_STRENGTHS
-
     def __init__(self, belief: Floats) -> None:
         self._belief = belief
 
@@ -91,33 +92,52 @@ class Said(Beside):
         pass
 
 
-def pooled(of_networks: Floats, of_forest: Floats) -> PooledModel:
+def pooled(*beliefs: Floats) -> PooledModel:
+    """Networks who believe the first, and beside them others, held against the truth."""
     networks = Fixed()
-    networks.belief = of_networks
-    model = PooledModel(networks, Said(of_forest))
+    networks.belief = beliefs[0]
+    model = PooledModel(networks, [Said(belief) for belief in beliefs[1:]], weightings(len(beliefs) - 1))
     is_new = np.ones(N, dtype=np.bool_)
     model.learn(Known(FAR, np.eye(K, dtype=np.bool_)[Y], np.ones(N), N, is_new=is_new), RNG)
     return model
 
 
-def test_whoever_was_right_is_heeded() -> None:
-    good, bad = 0.9 * np.eye(K)[Y] + 0.1 / K, 0.9 * np.eye(K)[(Y + 1) % K] + 0.1 / K
-    assert pooled(good, bad).heeded == pytest.approx((1.0, 0.0), abs=0.05)
-    alpha, beta = pooled(bad, good).heeded
-    assert alpha < 0.3
-    assert beta == pytest.approx(max(FOREST_STRENGTHS), abs=0.05)
+GOOD, BAD = 0.9 * np.eye(K)[Y] + 0.1 / K, 0.9 * np.eye(K)[(Y + 1) % K] + 0.1 / K
+
+
+@pytest.mark.parametrize("who", [0, 1, 2])
+def test_whoever_was_right_is_heeded(who: int) -> None:
+    """Not always right, and no surer than it should be, so that more than it says is not read into it."""
+    often = 0.7 * np.eye(K)[np.where(RNG.random(N) < 0.75, Y, (Y + 2) % K)] + 0.3 / K
+    heeded = pooled(*(often if each == who else BAD for each in range(3))).heeded
+    # Networks are never silent.
+    shares = heeded / heeded.sum()
+    assert shares[who] == pytest.approx(1.0 if who == 0 else 1 - LEAST_PARTS / N_PARTS, abs=0.05)
 
 
 def test_two_that_err_on_different_items_are_better_together() -> None:
     """Each knows half of the items, and is unsure of the others."""
-    sure, unsure = 0.9 * np.eye(K)[Y] + 0.1 / K, 0.4 * np.eye(K)[(Y + 1) % K] + 0.6 / K
+    unsure = 0.4 * np.eye(K)[(Y + 1) % K] + 0.6 / K
     first = np.arange(N)[:, None] < N // 2
-    halves = np.where(first, sure, unsure), np.where(first, unsure, sure)
+    halves = np.where(first, GOOD, unsure), np.where(first, unsure, GOOD)
     assert (mean_belief(pooled(*halves), FAR).argmax(axis=1) == Y).all()
     assert all((half.argmax(axis=1) == Y).mean() == 0.5 for half in halves)
 
 
-def test_a_forest_where_labels_are_few_and_have_no_names() -> None:
-    assert isinstance(built_in(D, K, None, RNG), PooledModel)
-    assert isinstance(built_in(D, K, NAMES, RNG), PooledModel)
-    assert isinstance(built_in(D, FEW_LABELS + 1, None, RNG), NetworkEnsemble)
+def test_what_all_agree_on_says_nothing_of_whom_to_heed() -> None:
+    before = PooledModel(Fixed(), [Said(GOOD)], weightings(1)).heeded
+    np.testing.assert_array_equal(pooled(GOOD, 0.5 * GOOD + 0.5 / K).heeded, before)
+
+
+def test_shares_sum_to_the_sharpness() -> None:
+    found = weightings(2)
+    np.testing.assert_allclose(np.unique(found.sum(axis=1)), SHARPNESS)
+    assert (found[:, 0] * N_PARTS >= LEAST_PARTS * found.sum(axis=1) - 1e-9).all()
+    # Out of 4 parts the networks have 1 to 4, and the others 3, 2, 1 or none between them: 4 + 3 + 2 + 1 ways.
+    assert len(np.unique(found, axis=0)) == len(found) == 10 * len(SHARPNESS)
+
+
+@pytest.mark.parametrize("n_labels", [K, FEW_LABELS + 1])
+def test_lines_always_and_a_forest_where_labels_are_few(n_labels: int) -> None:
+    assert built_in(D, n_labels, None, RNG).heeded.size == (3 if n_labels <= FEW_LABELS else 2)
+    assert built_in(D, K, NAMES, RNG).heeded.size == 2

@@ -1,0 +1,36 @@
+"""Logistic regression beside the networks: what scikit-learn's says, in the labels met."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.linear_model import LogisticRegression
+
+from onebit.learners.training.constants import LINEAR_STEPS
+from onebit.learners.training.linear import Linear
+from onebit.learners.training.model import Known, softened
+
+X, Y = load_digits(return_X_y=True)
+X = ((X - X.mean()) / X.std()).astype(np.float32)
+K = 10
+
+
+@pytest.mark.parametrize("labels", [range(K), (3, 7, 8), (3, 7)])
+def test_it_says_what_scikit_learn_says_of_the_labels_met(labels: tuple[int, ...]) -> None:
+    rows = np.flatnonzero(np.isin(Y, list(labels)))[:200]
+    linear = Linear(K)
+    linear.learn(Known(X[rows], np.eye(K, dtype=np.bool_)[Y[rows]], np.ones(200), 200), np.random.default_rng(0))
+    reference = LogisticRegression(max_iter=LINEAR_STEPS).fit(X[rows], Y[rows])
+    said = np.zeros((len(X), K))
+    said[:, reference.classes_] = reference.predict_proba(X)
+    expected = softened(said, np.bincount(Y[rows], minlength=K))
+    np.testing.assert_allclose(linear.belief(X), expected, atol=1e-4)
+    np.testing.assert_allclose(np.exp(linear.logs(X)), expected, atol=1e-4)
+
+
+def test_it_says_nothing_of_one_label() -> None:
+    rows = np.flatnonzero(Y == 4)[:20]
+    linear = Linear(K)
+    linear.learn(Known(X[rows], np.eye(K, dtype=np.bool_)[Y[rows]], np.ones(20), 20), np.random.default_rng(0))
+    np.testing.assert_allclose(linear.belief(X[:5]), 1 / K)
