@@ -29,8 +29,9 @@ class Linear(FittedBeside):
 
     def _fit(self, x: NDArray[np.floating], label: Ints, rng: np.random.Generator) -> None:
         with one_thread(), warnings.catch_warnings():
-            # Steps are limited for time; what is not at the minimum yet is near it.
+            # Steps are limited for time; what is not at the minimum yet is near it. And at first rows are few.
             warnings.simplefilter("ignore", ConvergenceWarning)
+            warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
             fitted = LogisticRegression(max_iter=LINEAR_STEPS).fit(x, label)
         weights, offsets = fitted.coef_.astype(np.float32), fitted.intercept_.astype(np.float32)
         # Of two labels it has weights for the second alone.

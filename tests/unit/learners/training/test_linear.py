@@ -29,6 +29,14 @@ def test_it_says_what_scikit_learn_says_of_the_labels_met(labels: tuple[int, ...
     np.testing.assert_allclose(np.exp(linear.logs(X)), expected, atol=1e-4)
 
 
+def test_as_many_labels_as_rows_are_learned_without_a_warning() -> None:
+    """Warnings are errors here."""
+    rows = np.array([np.flatnonzero(k == Y)[0] for k in range(K)])
+    linear = Linear(K)
+    linear.learn(Known(X[rows], np.eye(K, dtype=np.bool_)[Y[rows]], np.ones(K), K), np.random.default_rng(0))
+    assert (linear.belief(X[rows]).argmax(axis=1) == Y[rows]).all()
+
+
 def test_it_says_nothing_of_one_label() -> None:
     rows = np.flatnonzero(Y == 4)[:20]
     linear = Linear(K)
