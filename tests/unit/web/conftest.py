@@ -1,11 +1,22 @@
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.unit.web.served import Served, serve
+
+
+@pytest.fixture(autouse=True)
+def no_loop_of_the_browsers() -> Iterator[None]:
+    """Let a test run a loop of its own after browser tests: Playwright's stays set in the process that ran them."""
+    # There is no public way to ask for the running loop of a thread from outside a coroutine.
+    loop = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    yield
+    asyncio._set_running_loop(loop)
 
 
 @pytest.fixture
