@@ -14,6 +14,10 @@ EPOCH_SHARE, MIN_QUESTIONS, AUDIT_QUESTIONS = 0.02, 4, 50
 #: Answers about fresh items from which the recent accuracy is estimated, and answers for the recent share of yes.
 #: Origin: by arithmetic, a standard error below 3 points.
 RECENT = 300
+#: How many items an epoch has goes by the questions that about so many items took of late. Not by the last epoch's
+#: alone, which may have one item: found at once by luck, it would let the next epoch ask thousands of questions before
+#: anything is learned. Origin: a round number.
+LATE_ITEMS = 20
 #: Share of the items on which the last label is asked too, after noes to all others.
 #: Origin: a round number; the more, the sooner a missing label shows.
 LAST_SHARE = 0.1

@@ -29,6 +29,7 @@ from onebit.learners.training.constants import (
     EPOCH_SHARE,
     ITEMS_BEFORE,
     LAST_SHARE,
+    LATE_ITEMS,
     MIN_QUESTIONS,
     MOST_GUESSED,
     NEVER_LEFT,
@@ -142,7 +143,8 @@ class TrainingLearner(Learner[TrainingResult]):
         self.learned_through = -1
         #: The number of answers that the model has learned from.
         self.n_learned = 0
-        self._questions_per_item = 1.0
+        #: Questions about items of late, and the number of these.
+        self._n_late_questions, self._n_late_items = 0.0, 0.0
         self._audited = False
         self._status = RunStatus.RUNNING
         if (known_before := self._known.taught()).size:
@@ -339,7 +341,10 @@ class TrainingLearner(Learner[TrainingResult]):
             return
         n_asked = epoch.n_asked()
         self._trials.take(epoch, questions, answers, self._ledger.n_answered)
-        self._questions_per_item = max(1.0, n_asked[n_asked > 0].mean())
+        n_items = np.count_nonzero(n_asked)
+        kept = (1 - 1 / LATE_ITEMS) ** n_items
+        self._n_late_questions = kept * self._n_late_questions + float(n_asked.sum())
+        self._n_late_items = kept * self._n_late_items + n_items
         items = self._known.taught()
         if items.size:
             self._n_refits += 1
@@ -390,7 +395,8 @@ class TrainingLearner(Learner[TrainingResult]):
         due = n_most > 0 and not self._audited and self._audits.due(self._trials.settled_accuracy, n_answers)
         if n_most > 0 and not due:
             n_questions = min(n_most, max(MIN_QUESTIONS, int(EPOCH_SHARE * (self._n_earlier + n_answers))))
-            epoch = self._planner.train(n_questions, self._questions_per_item, len(self.epochs), given)
+            per_item = self._n_late_questions / self._n_late_items if self._n_late_items else 1.0
+            epoch = self._planner.train(n_questions, per_item, len(self.epochs), given)
             if epoch is not None:
                 return epoch
         if self._guide is not None and (items := self._known.taught()).size:

@@ -89,6 +89,19 @@ def test_knowing_which_label_is_frequent_is_no_good_guess() -> None:
     assert most_each[-1] == n_labels
 
 
+def test_an_item_that_is_found_at_once_does_not_let_an_epoch_ask_about_many() -> None:
+    """Guesses are bad, so an item takes 20 questions, and an epoch of 2% of 3,000 answers has about 3 of them."""
+    n_labels, rng = 40, np.random.default_rng(5)
+    truth, believed = rng.integers(0, n_labels, (2, N_ITEMS))
+    to_end = [
+        len(plan.items)
+        for plan in plans(0.9 * np.eye(n_labels)[believed] + 0.1 / n_labels, truth, 3000)
+        if plan.most_each == n_labels
+    ]
+    assert len(to_end) > 50
+    assert max(to_end) <= 6
+
+
 def test_the_uncertain_are_chosen_once_something_is_known() -> None:
     """Half of the items are certain, half torn between the right label and the next."""
     rng = np.random.default_rng(3)
