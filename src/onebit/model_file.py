@@ -29,7 +29,8 @@ TYPES = frozenset(
         "onebit.learners.training.pooled.PooledModel",
     }
 )
-FORMAT = "onebit classifier 1"
+#: The number is that of the parts that a classifier has; another has others.
+FORMAT = "onebit classifier 2"
 #: Bytes of a model, unpacked. Origin: a round number, far above any that was measured.
 MOST_UNPACKED = 1 << 30
 
@@ -74,11 +75,13 @@ def load_model(path: Path) -> SavedModel:
         kept = from_bytes(path.read_bytes(), str(path))
     except OSError as error:
         raise InvalidInputError(f"{path} cannot be read: {error.strerror}") from error
-    if (
-        not isinstance(kept, dict)
-        or kept.get("format") != FORMAT
-        or not isinstance(kept.get("classifier"), YesNoClassifier)
-    ):
+    found = str(kept.get("format")) if isinstance(kept, dict) else ""
+    if found.startswith("onebit classifier") and found != FORMAT:
+        raise InvalidInputError(
+            f"{path} is a model of another version of onebit; move it away and run onebit learn as before: it writes "
+            "the model anew from the answers that it kept"
+        )
+    if found != FORMAT or not isinstance(kept.get("classifier"), YesNoClassifier):
         raise InvalidInputError(f"{path} is no model that onebit wrote")
     return SavedModel(kept["classifier"], tuple(kept["columns"]), bool(kept["is_text"]))
 

@@ -241,6 +241,9 @@ def test_predict_refuses_what_is_no_model_of_ours(tmp_path: Path) -> None:
     skops.io.dump({"format": "onebit classifier 1", "classifier": FunctionTransformer(os.system)}, model)
     with pytest.raises(InvalidInputError, match=r"holds the type .*system, which onebit never writes"):
         invoke("predict", model, data)
+    skops.io.dump({"format": "onebit classifier 1", "classifier": 1}, model)
+    with pytest.raises(InvalidInputError, match="a model of another version of onebit; move it away"):
+        invoke("predict", model, data)
     skops.io.dump({"other": 1}, model)
     with pytest.raises(InvalidInputError, match="no model that onebit wrote"):
         invoke("predict", model, data)
