@@ -8,9 +8,11 @@ Where labels have names (of texts), g is exp(c(x, k)), with c the cosine of an i
 there is what a logistic regression says (``linear.py``) and, where labels are few, a forest of random trees
 (``forest.py``). How much each is heeded, alpha and the betas, is learned from the answers: each epoch, before they are
 learned, every weighting out of a small list is held against them, older answers counting less and less; the mean of
-the weightings under the likelihoods is taken. Only rows count at which not all hold the same label likeliest: on the
-others it does not matter who is heeded, and where these are many, whoever is surest of what all know would win. So at
-first names speak alone, and once the networks know better names are silent; and so is a forest where it is no good.
+the weightings under the likelihoods is taken. Of forest and lines only rows count at which not all hold the same label
+likeliest: on the others it does not matter who is heeded, and where these are many, whoever is surest of what all know
+would win. With names, which may silence the networks, all rows count: late in a run, what is left to differ about is
+what the networks get wrong, and they would be silenced for it. So at first names speak alone, and once the networks
+know better names are silent; and so is a forest where it is no good.
 What is asked goes by the networks, and by names through the neighbours (``names.py``): they search, where this one
 would only repeat what is known. Not in the paper.
 """
@@ -56,12 +58,16 @@ class NamesBeside(Beside):
 
 
 class PooledModel:
-    """``networks``, and those who speak ``beside`` them; ``weightings`` (W, 1 + J) are what alpha and betas may be."""
+    """``networks``, and those who speak ``beside`` them; ``weightings`` (W, 1 + J) are what alpha and betas may be.
+
+    ``counts_all``: rows at which all hold the same label likeliest count too.
+    """
 
     gamma = 0.0
 
-    def __init__(self, networks: Model, beside: Sequence[Beside], weightings: Floats) -> None:
+    def __init__(self, networks: Model, beside: Sequence[Beside], weightings: Floats, counts_all: bool = False) -> None:
         self.networks, self._beside, self._weightings = networks, list(beside), weightings
+        self._counts_all = counts_all
         # Before the first answer networks know nothing.
         self._fit: Floats = -UNTAUGHT * weightings[:, 0]
 
@@ -94,11 +100,11 @@ class PooledModel:
         """Hold every weighting against answers about ``x`` (n, d) that leave the labels ``possible`` (n, K)."""
         said = np.stack([logs(mean_belief(self.networks, x)), *(each.logs(x) for each in self._beside)])
         likeliest = said.argmax(axis=2)
-        differ = np.flatnonzero((likeliest != likeliest[0]).any(axis=0))
-        self._fit *= (1 - 1 / RECENT) ** differ.size
+        counted = np.flatnonzero((likeliest != likeliest[0]).any(axis=0) | self._counts_all)
+        self._fit *= (1 - 1 / RECENT) ** counted.size
         for number, weighting in enumerate(self._weightings):
-            pooled = log_softmax(np.einsum("j,jnk->nk", weighting, said[:, differ]), axis=1)
-            self._fit[number] += logsumexp(np.where(possible[differ], pooled, -np.inf), axis=1).sum()
+            pooled = log_softmax(np.einsum("j,jnk->nk", weighting, said[:, counted]), axis=1)
+            self._fit[number] += logsumexp(np.where(possible[counted], pooled, -np.inf), axis=1).sum()
 
 
 def built_in(
@@ -110,7 +116,7 @@ def built_in(
     """
     networks = NetworkEnsemble(n_features, n_labels, rng)
     if names is not None:
-        return PooledModel(networks, [NamesBeside(names)], np.array(list(product(HEEDED, STRENGTHS))))
+        return PooledModel(networks, [NamesBeside(names)], np.array(list(product(HEEDED, STRENGTHS))), counts_all=True)
     beside = [Linear(n_labels), *([Forest(n_labels)] if n_labels <= FEW_LABELS else [])]
     return PooledModel(networks, beside, weightings(len(beside)))
 

@@ -129,6 +129,14 @@ def test_what_all_agree_on_says_nothing_of_whom_to_heed() -> None:
     np.testing.assert_array_equal(pooled(GOOD, 0.5 * GOOD + 0.5 / K).heeded, before)
 
 
+def test_networks_are_not_silenced_for_the_little_that_names_know_better() -> None:
+    """Both know most items, and names alone the last: counted by what they differ in, only names would speak."""
+    late = np.arange(N)[:, None] >= N - 6
+    model = with_names(np.where(late, BAD, 0.999 * np.eye(K)[Y] + 0.001 / K))
+    model.learn(Known(NEAR, np.eye(K, dtype=np.bool_)[Y], np.ones(N), N, is_new=np.ones(N, dtype=np.bool_)), RNG)
+    assert model.heeded[0] > 0.2
+
+
 def test_shares_sum_to_the_sharpness() -> None:
     found = weightings(2)
     np.testing.assert_allclose(np.unique(found.sum(axis=1)), SHARPNESS)
