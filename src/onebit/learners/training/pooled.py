@@ -32,6 +32,7 @@ from onebit.learners.training.constants import (
     HEEDED,
     LEAST_PARTS,
     N_PARTS,
+    NETWORKS_AHEAD,
     RECENT,
     SHARPNESS,
     STRENGTHS,
@@ -60,16 +61,17 @@ class NamesBeside(Beside):
 class PooledModel:
     """``networks``, and those who speak ``beside`` them; ``weightings`` (W, 1 + J) are what alpha and betas may be.
 
-    ``counts_all``: rows at which all hold the same label likeliest count too.
+    ``first`` (W,) are the logarithms of how likely these are before the first answer. ``counts_all``: rows at which all
+    hold the same label likeliest count too.
     """
 
     gamma = 0.0
 
-    def __init__(self, networks: Model, beside: Sequence[Beside], weightings: Floats, counts_all: bool = False) -> None:
+    def __init__(
+        self, networks: Model, beside: Sequence[Beside], weightings: Floats, first: Floats, counts_all: bool = False
+    ) -> None:
         self.networks, self._beside, self._weightings = networks, list(beside), weightings
-        self._counts_all = counts_all
-        # Before the first answer networks know nothing.
-        self._fit: Floats = -UNTAUGHT * weightings[:, 0]
+        self._fit, self._counts_all = first.copy(), counts_all
 
     @property
     def weights(self) -> Floats:
@@ -116,9 +118,12 @@ def built_in(
     """
     networks = NetworkEnsemble(n_features, n_labels, rng)
     if names is not None:
-        return PooledModel(networks, [NamesBeside(names)], np.array(list(product(HEEDED, STRENGTHS))), counts_all=True)
+        may_be = np.array(list(product(HEEDED, STRENGTHS)))
+        # Before the first answer networks know nothing, and names may.
+        return PooledModel(networks, [NamesBeside(names)], may_be, -UNTAUGHT * may_be[:, 0], counts_all=True)
     beside = [Linear(n_labels), *([Forest(n_labels)] if n_labels <= FEW_LABELS else [])]
-    return PooledModel(networks, beside, weightings(len(beside)))
+    may_be = weightings(len(beside))
+    return PooledModel(networks, beside, may_be, NETWORKS_AHEAD * may_be[:, 0] / may_be.sum(axis=1))
 
 
 def weightings(n_beside: int) -> Floats:

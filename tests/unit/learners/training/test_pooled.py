@@ -96,7 +96,8 @@ def pooled(*beliefs: Floats) -> PooledModel:
     """Networks who believe the first, and beside them others, held against the truth."""
     networks = Fixed()
     networks.belief = beliefs[0]
-    model = PooledModel(networks, [Said(belief) for belief in beliefs[1:]], weightings(len(beliefs) - 1))
+    may_be = weightings(len(beliefs) - 1)
+    model = PooledModel(networks, [Said(belief) for belief in beliefs[1:]], may_be, np.zeros(len(may_be)))
     is_new = np.ones(N, dtype=np.bool_)
     model.learn(Known(FAR, np.eye(K, dtype=np.bool_)[Y], np.ones(N), N, is_new=is_new), RNG)
     return model
@@ -125,7 +126,7 @@ def test_two_that_err_on_different_items_are_better_together() -> None:
 
 
 def test_what_all_agree_on_says_nothing_of_whom_to_heed() -> None:
-    before = PooledModel(Fixed(), [Said(GOOD)], weightings(1)).heeded
+    before = PooledModel(Fixed(), [Said(GOOD)], weightings(1), np.zeros(len(weightings(1)))).heeded
     np.testing.assert_array_equal(pooled(GOOD, 0.5 * GOOD + 0.5 / K).heeded, before)
 
 
@@ -143,6 +144,11 @@ def test_shares_sum_to_the_sharpness() -> None:
     assert (found[:, 0] * N_PARTS >= LEAST_PARTS * found.sum(axis=1) - 1e-9).all()
     # Out of 4 parts the networks have 1 to 4, and the others 3, 2, 1 or none between them: 4 + 3 + 2 + 1 ways.
     assert len(np.unique(found, axis=0)) == len(found) == 10 * len(SHARPNESS)
+
+
+def test_before_the_first_answer_networks_are_heeded_most() -> None:
+    heeded = built_in(D, K, None, RNG).heeded
+    assert heeded[0] > 0.5 * heeded.sum()
 
 
 @pytest.mark.parametrize("n_labels", [K, FEW_LABELS + 1])
