@@ -328,6 +328,8 @@ class TrainingLearner(Learner[TrainingResult]):
         first = len(self._ledger.questions) - len(epoch.place_of)
         questions, answers = self._ledger.questions[first:], self._ledger.answers[first:]
         asked = np.unique(np.array([question.item for question in questions], dtype=np.int64))
+        # What comes again does so because guesses at it failed, and says nothing of how good they are.
+        new = asked[~self._known.asked[asked]]
         if not epoch.plan.audits and epoch.plan.number > self.learned_through and asked.size:
             beliefs = dict(zip(asked.tolist(), self._planner.expected(asked), strict=True))
             self.unlisted.learn(questions, answers, beliefs, self._known)
@@ -349,18 +351,18 @@ class TrainingLearner(Learner[TrainingResult]):
         if items.size:
             self._n_refits += 1
             if epoch.plan.number > self.learned_through:
-                if self._guide is not None:
-                    own = mean_belief(self._model, take(self._x, asked))
-                    self._guide.judge(asked, self._known.possible[asked], own)
-                self._teach(items, f"training after epoch {epoch.plan.number}", asked)
+                if self._guide is not None and new.size:
+                    own = mean_belief(self._model, take(self._x, new))
+                    self._guide.judge(new, self._known.possible[new], own)
+                self._teach(items, f"training after epoch {epoch.plan.number}", new)
         self.learned_through = max(self.learned_through, epoch.plan.number)
         self.n_learned = self._ledger.n_answered
 
-    def _teach(self, items: Ints, what_for: str, asked: Ints | None = None, is_final: bool = False) -> None:
-        """Let the model, and its guide, learn all that is known of ``items``; ``asked`` are those asked about since."""
+    def _teach(self, items: Ints, what_for: str, new: Ints | None = None, is_final: bool = False) -> None:
+        """Let the model, and its guide, learn all that is known of ``items``; of these ``new`` ones have just come."""
         lessons = self._known.lessons(self._x, items, self._n_earlier + self._ledger.n_answered)
-        if asked is not None:
-            lessons = replace(lessons, is_new=np.isin(items, asked))
+        if new is not None:
+            lessons = replace(lessons, is_new=np.isin(items, new))
         if self._guide is not None:
             guide, possible = self._guide, lessons.possible
             if not is_final:

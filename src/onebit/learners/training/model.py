@@ -22,8 +22,8 @@ class Known:
 
     ``possible`` (n, K) are the labels that the answers about each example leave possible: one after a yes.
     ``confirmed_weight`` (n,) is 1 over the propensity of the yes, and 0 where none came. ``left``, if there is a guide
-    whose word counts, is what it believes of the labels left (n, K). ``is_new`` (n,) are those asked about since the
-    model learned. If ``is_final``, no training follows for now.
+    whose word counts, is what it believes of the labels left (n, K). ``is_new`` (n,) are those first asked about since
+    the model learned. If ``is_final``, no training follows for now.
     ``with_likely(rows, labels)``, in follow-up with a guide, gives those rows of ``x`` and after them examples that
     nobody was asked about and that are likely to have one of ``labels``, and the labels of these.
     """
