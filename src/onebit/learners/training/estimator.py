@@ -7,6 +7,7 @@ alone. Rows that are to try the classifier, or to audit it, are never among them
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from sklearn.base import clone
 from onebit.errors import InvalidInputError, OnebitError
 from onebit.hypotheses.base import Examples, n_examples
 from onebit.learners.training.constants import DISCOVERY, LEAST_NEW, LEAST_ROWS, LIKELY, N_PROBED, REFIT_GROWTH
-from onebit.learners.training.model import Floats, Ints, Known, take
+from onebit.learners.training.model import Floats, Ints, Known, take, unwarned_of_few_rows
 
 
 class EstimatorModel:
@@ -88,7 +89,9 @@ class EstimatorModel:
         repeated = np.repeat(np.arange(label.size), times)
         for rows in (np.arange(label.size), repeated):
             try:
-                fitted = clone(self._estimator).fit(take(x, rows), label[rows])
+                with warnings.catch_warnings():
+                    unwarned_of_few_rows()
+                    fitted = clone(self._estimator).fit(take(x, rows), label[rows])
                 # Some fit what they cannot predict from.
                 self._said(fitted, take(x, rows[:1]))
                 return fitted

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 from onebit.learners.training.beside import FittedBeside
 from onebit.learners.training.constants import LINEAR_STEPS
-from onebit.learners.training.model import Floats, Ints
+from onebit.learners.training.model import Floats, Ints, unwarned_of_few_rows
 from onebit.learners.training.network import one_thread
 
 
@@ -29,9 +29,9 @@ class Linear(FittedBeside):
 
     def _fit(self, x: NDArray[np.floating], label: Ints, rng: np.random.Generator) -> None:
         with one_thread(), warnings.catch_warnings():
-            # Steps are limited for time; what is not at the minimum yet is near it. And at first rows are few.
+            # Steps are limited for time; what is not at the minimum yet is near it.
             warnings.simplefilter("ignore", ConvergenceWarning)
-            warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
+            unwarned_of_few_rows()
             fitted = LogisticRegression(max_iter=LINEAR_STEPS).fit(x, label)
         weights, offsets = fitted.coef_.astype(np.float32), fitted.intercept_.astype(np.float32)
         # Of two labels it has weights for the second alone.

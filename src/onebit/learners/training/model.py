@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -69,6 +70,14 @@ def mean_belief(model: Model, x: Examples) -> Floats:
     """The probability of each label under the mixture; shape (n, K)."""
     belief: Floats = np.einsum("m,mnk->nk", model.weights, model.beliefs(x))
     return belief
+
+
+def unwarned_of_few_rows() -> None:
+    """Keep scikit-learn from warning, at every fit, that rows are few for so many labels: at first they are.
+
+    For use within ``warnings.catch_warnings``.
+    """
+    warnings.filterwarnings("ignore", "The number of unique classes", UserWarning)
 
 
 def softened(belief: Floats, n_of_each_label: Ints) -> Floats:

@@ -57,6 +57,13 @@ def right_by_labels(estimator: object, x: Any, protocol: TrainingProtocol, budge
     return float(np.mean(mean_belief(rival, x).argmax(axis=1) == Y))
 
 
+def test_as_many_labels_as_rows_are_fitted_without_a_warning() -> None:
+    """Warnings are errors here; scikit-learn would warn of each tree, at every fit while little is known."""
+    rows, model = np.array([np.flatnonzero(k == Y)[0] for k in range(K)]), EstimatorModel(ExtraTreesClassifier(5), K)
+    model.learn(Known(X[rows], np.eye(K, dtype=np.bool_)[Y[rows]], np.ones(K), 30), np.random.default_rng(0))
+    assert (mean_belief(model, X[rows]).argmax(axis=1) == Y[rows]).all()
+
+
 #: Two accuracies on 600 rows differ by so much without a reason in one case of 700 (three standard deviations at most).
 BY_CHANCE = 3 * np.sqrt(2 * 0.25 / 600)
 

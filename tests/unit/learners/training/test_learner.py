@@ -84,6 +84,32 @@ def test_nothing_is_asked_twice_and_nothing_after_a_yes(protocol: TrainingProtoc
     assert len(result.verified) + sum(len(asked) == 4 for asked in labels_of.values()) >= 200
 
 
+def test_an_item_is_new_once() -> None:
+    """Whoever is heeded is weighed by new items; those that come again are what guesses failed at."""
+
+    class Watching(Memory):
+        def __init__(self) -> None:
+            super().__init__(5)
+            self.new = Counter[int]()
+
+        def learn(self, known: Known, rng: np.random.Generator) -> None:
+            super().learn(known, rng)
+            if known.is_new is not None:
+                self.new.update(known.x[known.is_new].tolist())
+
+    model = Watching()
+    times = Counter[int]()
+
+    def rater(question: Question) -> Answer | int:
+        times[question.item] += 1
+        return SimulatedRater(TRUTH)(question)
+
+    run(learner("one-shot", model, budget=5000, audit=0), rater)
+    assert max(times.values()) > 1
+    assert set(model.new) == set(times)
+    assert set(model.new.values()) == {1}
+
+
 def test_follow_up_asks_the_same_item_until_a_yes() -> None:
     trained = learner("follow-up", audit=0)
     for _ in range(60):
