@@ -8,7 +8,8 @@ Where labels have names (of texts), g is exp(c(x, k)), with c the cosine of an i
 there is what a logistic regression says (``linear.py``) and, where labels are few, a forest of random trees
 (``forest.py``). How much each is heeded, alpha and the betas, is learned from the answers: each epoch, before they are
 learned, every weighting out of a small list is held against them, older answers counting less and less; the mean of
-the weightings under the likelihoods is taken. Of forest and lines only rows count at which not all hold the same label
+the weightings under the likelihoods is taken. Only items count that were asked about for the first time: what comes
+again does so because guesses at it failed. Of forest and lines only rows count at which not all hold the same label
 likeliest: on the others it does not matter who is heeded, and where these are many, whoever is surest of what all know
 would win. With names, which may silence the networks, all rows count: late in a run, what is left to differ about is
 what the networks get wrong, and they would be silenced for it. So at first names speak alone, and once the networks
