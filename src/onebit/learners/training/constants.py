@@ -155,7 +155,8 @@ FITTED_GROWTH, N_TREES, LINEAR_STEPS = 1.25, 64, 100
 #: least powers are for one-shot, where without them others were heeded for being less sure (letter, seeds 0 to 19).
 N_PARTS, LEAST_PARTS, SHARPNESS = 4, 1, (0.125, 0.25, 0.5, 1.0, 2.0, 4.0)
 #: The logarithm by which networks alone are likelier to know best than others alone, before the first answer: they
-#: learn from noes too, the others from known labels only. Origin: the same rows, one-shot, where 0, 3 and 10 were tried.
+#: learn from noes too, the others from known labels only. Origin: the same rows, one-shot, where 0, 3 and 10 were
+#: tried.
 NETWORKS_AHEAD = 3.0
 
 # -- a scikit-learn estimator and its guide (estimator.py, guide.py)
