@@ -2,9 +2,9 @@
 
 An estimator learns from labels and not from noes, knows nothing of labels it has not met, and is fitted now and then.
 The built-in model has none of these faults, so questions go by both: each in proportion to how likely it held the
-last answers, prob(estimator) = L_e / (L_e + L_m), where L is the product of what was given to each answer, older
-answers counting less and less. Where one of the two is no good, it is soon not heeded. The classifier is the estimator
-alone; what the guide holds likely, it is taught too. Not in the paper.
+last answers about new items, prob(estimator) = L_e / (L_e + L_m), where L is the product of what was given to each
+answer, older answers counting less and less. Where one of the two is no good, it is soon not heeded. The classifier is
+the estimator alone; what the guide holds likely, it is taught too. Not in the paper.
 """
 
 from __future__ import annotations
