@@ -29,6 +29,8 @@ class Guide:
         self._networks = model.networks if isinstance(model, PooledModel) else model
         #: log L_e - log L_m.
         self._ahead = 0.0
+        #: Of the last guesses that were likely enough to be taught: how many were right, and how many were to be.
+        self._n_right = self._n_believed = 0.0
         self._n_of_each_label: Ints = np.zeros(1, dtype=np.int64)
 
     @property
@@ -54,6 +56,12 @@ class Guide:
         of_own, of_theirs = (np.log(np.maximum((of * possible).sum(axis=1), tiny)) for of in (own, theirs))
         kept = (1 - 1 / RECENT) ** len(items)
         self._ahead = kept * self._ahead + float((of_own - of_theirs).sum())
+        guess, chance = theirs.argmax(axis=1), theirs.max(axis=1)
+        is_possible = possible[np.arange(guess.size), guess]
+        # A guess that was not asked about, at an item that is still open, is neither right nor wrong.
+        tried = (chance >= GUESSED) & (~is_possible | (possible.sum(axis=1) == 1))
+        self._n_right = kept * self._n_right + np.count_nonzero(is_possible[tried])
+        self._n_believed = kept * self._n_believed + float(chance[tried].sum())
 
     def learn(self, items: Ints, known: Known, rng: np.random.Generator) -> None:
         """Let the model learn all that is known of ``items``."""
@@ -62,7 +70,10 @@ class Guide:
         self._model.learn(replace(known, x=self.features[items]), rng)
 
     def likely(self, items: Ints) -> tuple[Ints, Ints]:
-        """Those of ``items`` of which one label is likely, and that label."""
+        """Those of ``items`` of which one label is likely, and that label.
+
+        None, if such guesses at new items were right less often of late than the model believed.
+        """
         belief = mean_belief(self._model, self.features[items])
-        sure = belief.max(axis=1) >= GUESSED
+        sure = (belief.max(axis=1) >= GUESSED) & (self._n_right >= self._n_believed)
         return items[sure], belief[sure].argmax(axis=1)

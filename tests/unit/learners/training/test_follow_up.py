@@ -9,6 +9,7 @@ import pytest
 
 from onebit.learners.contract import run
 from onebit.learners.training.constants import FEW_KNOWN, GOOD_GUESSES, MOST_EACH
+from onebit.learners.training.guide import Guide
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Floats, Known
 from onebit.raters import SimulatedRater
@@ -26,15 +27,17 @@ class Fixed:
         self.belief = belief
 
     def beliefs(self, x: np.ndarray) -> Floats:
-        return self.belief[None, x]
+        return self.belief[None, x.astype(np.int64)]
 
     def learn(self, known: Known, rng: np.random.Generator) -> None:
         pass
 
 
-def plans(belief: Floats, truth: np.ndarray, budget: int) -> list[EpochPlan]:
+def plans(belief: Floats, truth: np.ndarray, budget: int, guide: Guide | None = None) -> list[EpochPlan]:
     n_items, n_labels = belief.shape
-    trained = TrainingLearner(Fixed(belief), np.arange(n_items), n_labels, budget=budget, protocol="follow-up", audit=0)
+    trained = TrainingLearner(
+        Fixed(belief), np.arange(n_items), n_labels, budget=budget, protocol="follow-up", audit=0, guide=guide
+    )
     run(trained, SimulatedRater(truth))
     return trained.epochs
 
@@ -77,6 +80,13 @@ def test_an_item_is_asked_about_to_its_end_if_guesses_are_bad_and_little_is_know
     # It begins with guesses that are tried on several items.
     assert most_each[0] == MOST_EACH == most_each[-1]
     assert (n_labels in most_each) is not good
+
+
+def test_with_an_estimator_every_item_is_asked_about_to_its_end() -> None:
+    truth = np.random.default_rng(1).integers(0, 20, N_ITEMS)
+    belief = 0.9 * np.eye(20)[truth] + 0.005
+    guided = plans(belief, truth, 300, Guide(Fixed(belief), np.arange(N_ITEMS, dtype=np.float32), near_are_alike=False))
+    assert {plan.most_each for plan in guided} == {20}
 
 
 def test_knowing_which_label_is_frequent_is_no_good_guess() -> None:

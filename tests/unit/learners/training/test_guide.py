@@ -60,6 +60,29 @@ def test_what_was_long_ago_counts_less() -> None:
     assert guide.trust == pytest.approx(LEAST_TRUST)
 
 
+@pytest.mark.parametrize(("share_right", "taught"), [(0.95, True), (0.6, False)])
+def test_guesses_are_taught_while_they_are_right_as_often_as_believed(share_right: float, taught: bool) -> None:
+    rng = np.random.default_rng(2)
+    guess = np.where(rng.random(N) < share_right, TRUTH, (TRUTH + 1) % K)
+    belief, items = 0.75 * np.eye(K)[guess] + 0.05, np.arange(N)
+    guide = Guide(Fixed(belief), items[:, None].astype(np.float32))
+    assert guide.likely(items)[0].size == N
+    guide.judge(items[:200], np.eye(K, dtype=np.bool_)[TRUTH[:200]], BAD[:200])
+    likely, label = guide.likely(items[200:])
+    assert likely.size == 200 * taught
+    np.testing.assert_array_equal(label, guess[likely])
+
+
+def test_a_guess_that_nobody_asked_about_is_neither_right_nor_wrong() -> None:
+    belief, items = 0.75 * np.eye(K)[(TRUTH + 1) % K] + 0.05, np.arange(N)
+    guide = Guide(Fixed(belief), items[:, None].astype(np.float32))
+    elsewhere = ~np.eye(K, dtype=np.bool_)[(TRUTH + 2) % K]
+    guide.judge(items, elsewhere, BAD)
+    assert guide.likely(items)[0].size == N
+    guide.judge(items, ~np.eye(K, dtype=np.bool_)[(TRUTH + 1) % K], BAD)
+    assert guide.likely(items)[0].size == 0
+
+
 def test_a_label_never_met_is_not_ruled_out() -> None:
     soft = softened(np.array([[1.0, 0.0, 0.0]]), np.array([9, 3, 0]))
     np.testing.assert_allclose(soft.sum(), 1.0)
