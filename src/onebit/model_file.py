@@ -24,13 +24,13 @@ TYPES = frozenset(
         "onebit.learners.training.features.Features",
         "onebit.learners.training.forest.Forest",
         "onebit.learners.training.linear.Linear",
+        "onebit.learners.training.named_lines.NamedLines",
         "onebit.learners.training.network.NetworkEnsemble",
-        "onebit.learners.training.pooled.NamesBeside",
         "onebit.learners.training.pooled.PooledModel",
     }
 )
 #: The number is that of the parts that a classifier has; another has others.
-FORMAT = "onebit classifier 2"
+FORMAT = "onebit classifier 3"
 #: Bytes of a model, unpacked. Origin: a round number, far above any that was measured.
 MOST_UNPACKED = 1 << 30
 

@@ -4,16 +4,16 @@ With q(k | x) what the networks give label k, and g_j(k | x) what the j-th of th
 
     p(k | x) in proportion to q(k | x)^alpha prod_j g_j(k | x)^beta_j.
 
-Where labels have names (of texts), g is exp(c(x, k)), with c the cosine of an item and the name of a label; elsewhere
-there is what a logistic regression says (``linear.py``) and, where labels are few, a forest of random trees
-(``forest.py``). How much each is heeded, alpha and the betas, is learned from the answers: each epoch, before they are
-learned, every weighting out of a small list is held against them, older answers counting less and less; the mean of
-the weightings under the likelihoods is taken. Only items count that were asked about for the first time: what comes
-again does so because guesses at it failed. Of forest and lines only rows count at which not all hold the same label
-likeliest: on the others it does not matter who is heeded, and where these are many, whoever is surest of what all know
-would win. With names, which may silence the networks, all rows count: late in a run, what is left to differ about is
-what the networks get wrong, and they would be silenced for it. So at first names speak alone, and once the networks
-know better names are silent; and so is a forest where it is no good.
+Where labels have names (of texts), g are lines that begin at these (``named_lines.py``); elsewhere there is what a
+logistic regression says (``linear.py``) and, where labels are few, a forest of random trees (``forest.py``). How much
+each is heeded, alpha and the betas, is learned from the answers: each epoch, before they are learned, every weighting
+out of a small list is held against them, older answers counting less and less; the mean of the weightings under the
+likelihoods is taken. Only items count that were asked about for the first time: what comes again does so because
+guesses at it failed. Of forest and lines only rows count at which not all hold the same label likeliest: on the others
+it does not matter who is heeded, and where these are many, whoever is surest of what all know would win. With names,
+which may silence the networks, all rows count: late in a run, what is left to differ about is what the networks get
+wrong, and they would be silenced for it. So at first names speak alone, and once the networks know
+better names are silent; and so is a forest where it is no good.
 What is asked goes by the networks, and by names through the neighbours (``names.py``): they search, where this one
 would only repeat what is known. Not in the paper.
 """
@@ -33,30 +33,17 @@ from onebit.learners.training.constants import (
     HEEDED,
     LEAST_PARTS,
     N_PARTS,
+    NAMED_POWERS,
     NETWORKS_AHEAD,
     RECENT,
     SHARPNESS,
-    STRENGTHS,
     UNTAUGHT,
 )
 from onebit.learners.training.forest import Forest
 from onebit.learners.training.linear import Linear
 from onebit.learners.training.model import Bools, Floats, Known, Model, mean_belief
-from onebit.learners.training.names import cosines, of_length_one
+from onebit.learners.training.named_lines import NamedLines
 from onebit.learners.training.network import NetworkEnsemble
-
-
-class NamesBeside(Beside):
-    """The ``names`` (K, d) of labels, in the same features."""
-
-    def __init__(self, names: NDArray[np.floating]) -> None:
-        self._names = of_length_one(names)
-
-    def logs(self, x: NDArray[np.floating]) -> Floats:
-        return cosines(x, self._names).astype(x.dtype)
-
-    def learn(self, known: Known, rng: np.random.Generator) -> None:
-        """Names are what they are."""
 
 
 class PooledModel:
@@ -119,9 +106,9 @@ def built_in(
     """
     networks = NetworkEnsemble(n_features, n_labels, rng)
     if names is not None:
-        may_be = np.array(list(product(HEEDED, STRENGTHS)))
+        may_be = np.array(list(product(HEEDED, NAMED_POWERS)))
         # Before the first answer networks know nothing, and names may.
-        return PooledModel(networks, [NamesBeside(names)], may_be, -UNTAUGHT * may_be[:, 0], counts_all=True)
+        return PooledModel(networks, [NamedLines(names)], may_be, -UNTAUGHT * may_be[:, 0], counts_all=True)
     beside = [Linear(n_labels), *([Forest(n_labels)] if n_labels <= FEW_LABELS else [])]
     may_be = weightings(len(beside))
     return PooledModel(networks, beside, may_be, NETWORKS_AHEAD * may_be[:, 0] / may_be.sum(axis=1))

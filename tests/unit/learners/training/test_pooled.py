@@ -8,7 +8,7 @@ import pytest
 from onebit.classifier import YesNoClassifier
 from onebit.errors import InvalidInputError
 from onebit.learners.training.beside import Beside
-from onebit.learners.training.constants import FEW_LABELS, LEAST_PARTS, N_PARTS, SHARPNESS, STRENGTHS
+from onebit.learners.training.constants import FEW_LABELS, LEAST_PARTS, N_PARTS, NAMED_POWERS, SHARPNESS
 from onebit.learners.training.model import Floats, Known, mean_belief
 from onebit.learners.training.pooled import PooledModel, built_in, weightings
 
@@ -53,8 +53,8 @@ def test_before_the_first_answer_names_speak() -> None:
 
 
 def test_names_that_say_something_are_heeded_and_others_are_not() -> None:
-    assert taught(NEAR, networks_know=False).heeded[1] > 2
-    assert taught(FAR, networks_know=False).heeded[1] < 0.5
+    assert taught(NEAR, networks_know=False).heeded[1] > 0.5
+    assert taught(FAR, networks_know=False).heeded[1] < 0.1
     assert taught(FAR, networks_know=True).heeded == pytest.approx((1.0, 0.0), abs=0.05)
 
 
@@ -63,7 +63,7 @@ def test_what_was_learned_from_is_not_counted_again() -> None:
     before = model.heeded
     model.learn(Known(FAR, np.eye(K, dtype=np.bool_)[Y], np.ones(N), N, is_new=np.zeros(N, dtype=np.bool_)), RNG)
     np.testing.assert_array_equal(model.heeded, before)
-    assert 0 <= before[1] <= max(STRENGTHS)
+    assert 0 <= before[1] <= max(NAMED_POWERS)
 
 
 def test_features_of_labels_given_by_the_user_name_them() -> None:
