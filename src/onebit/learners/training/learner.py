@@ -148,7 +148,7 @@ class TrainingLearner(Learner[TrainingResult]):
         self._audited = False
         self._status = RunStatus.RUNNING
         if (known_before := self._known.taught()).size:
-            self._teach(known_before, "earlier answers")
+            self._teach_earlier(known_before)
 
     def ask(self, n: int = 1) -> tuple[Question, ...] | Status:
         check_count("the number of questions asked for", n)
@@ -351,18 +351,33 @@ class TrainingLearner(Learner[TrainingResult]):
         if items.size:
             self._n_refits += 1
             if epoch.plan.number > self.learned_through:
-                if self._guide is not None and new.size:
-                    own = mean_belief(self._model, take(self._x, new))
-                    self._guide.judge(new, self._known.possible[new], own)
                 self._teach(items, f"training after epoch {epoch.plan.number}", new)
         self.learned_through = max(self.learned_through, epoch.plan.number)
         self.n_learned = self._ledger.n_answered
 
-    def _teach(self, items: Ints, what_for: str, new: Ints | None = None, is_final: bool = False) -> None:
-        """Let the model, and its guide, learn all that is known of ``items``; of these ``new`` ones have just come."""
-        lessons = self._known.lessons(self._x, items, self._n_earlier + self._ledger.n_answered)
+    def _teach_earlier(self, items: Ints) -> None:
+        """Let the model learn earlier answers in two halves: the second shows who knows most once the first is learned.
+
+        Else who is heeded would be as before the first answer.
+        """
+        half = generator(self._seed, "halves of earlier answers").permutation(items)[: items.size // 2]
+        if half.size:
+            self._teach(np.sort(half), "half of the earlier answers", share=half.size / items.size)
+        self._teach(items, "earlier answers", np.setdiff1d(items, half))
+
+    def _teach(
+        self, items: Ints, what_for: str, new: Ints | None = None, is_final: bool = False, share: float = 1.0
+    ) -> None:
+        """Let the model, and its guide, learn all that is known of ``items``; of these ``new`` ones have just come.
+
+        ``share``: that of the answers so far which are about them.
+        """
+        lessons = self._known.lessons(self._x, items, round(share * (self._n_earlier + self._ledger.n_answered)))
         if new is not None:
             lessons = replace(lessons, is_new=np.isin(items, new))
+            if self._guide is not None and new.size:
+                own = mean_belief(self._model, take(self._x, new))
+                self._guide.judge(new, self._known.possible[new], own)
         if self._guide is not None:
             guide, possible = self._guide, lessons.possible
             if not is_final:

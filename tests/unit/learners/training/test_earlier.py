@@ -11,6 +11,8 @@ from sklearn.naive_bayes import GaussianNB
 from onebit.classifier import YesNoClassifier
 from onebit.errors import InvalidInputError
 from onebit.learners.training.earlier import EarlierAnswer, Remembered, checked
+from onebit.learners.training.learner import TrainingLearner
+from onebit.learners.training.pooled import built_in
 from onebit.records import Answer, Question, TrainingProtocol
 
 K = 6
@@ -61,6 +63,19 @@ def test_answers_from_elsewhere_are_trained_on_and_those_rows_are_not_audited() 
     assert len(asked) == 30
     assert min(row for row, _ in asked) >= 40
     assert set(range(40)) <= set(model.verified_items_.tolist())
+
+
+def test_who_is_heeded_is_learned_from_earlier_answers() -> None:
+    """No line tells the labels apart, nor do names; networks do, but where there are names they begin unheeded."""
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, (500, 2)).astype(np.float32)
+    y = (x[:, 0] * x[:, 1] > 0).astype(int)
+    earlier = [EarlierAnswer(row, 1, Answer.YES if y[row] else Answer.NO) for row in range(400)]
+    names = np.eye(2, dtype=np.float32)
+    model = built_in(2, 2, names, rng)
+    assert model.heeded[0] < 0.2
+    TrainingLearner(model, x, 2, budget=500, near_are_alike=True, names=names, earlier=earlier)
+    assert model.heeded[0] > 0.8
 
 
 def test_what_is_remembered() -> None:
