@@ -1,7 +1,8 @@
 """How often each label counts as met before the first answer, and what comes of it: the choice of ``ITEMS_BEFORE``.
 
 Accuracy after 1,000 answers on a fifth of the training rows, which are kept aside; no test row is looked at. letter has
-equal labels, clinc50 unequal ones. Nothing for "items before": the number is learned, which is for follow-up.
+equal labels, clinc50 unequal ones. Where "items before" has several numbers, one of them, or one between, is learned,
+which is for follow-up.
 """
 
 from __future__ import annotations
@@ -13,19 +14,21 @@ from benchmarks.learning import ours
 from benchmarks.learning_data import data, validation
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from onebit.learners.training import learner
+from onebit.learners.training import learner, strength
+from onebit.learners.training.constants import MAY_COUNT
 
 N_ANSWERS = 1000
 SEEDS = {"letter": range(5), "digits": range(5), "clinc50": range(3)}
-ITEMS = {"one-shot": (1.0, 30.0), "follow-up": (1.0, 30.0, None)}
+ITEMS = {"one-shot": (1.0, 30.0), "follow-up": (1.0, 30.0, MAY_COUNT)}
 
 
 def measure(case: Case) -> Case:
     on = data(case["data"], case["seed"])
     if on is None:
         return {}
-    counted = {case["protocol"]: case["items before"]}
-    with threadpool_limits(1), patch.object(learner, "ITEMS_BEFORE", counted):
+    items = case["items before"]
+    one, several = (items, (items,)) if isinstance(items, float) else (None, tuple(items))
+    with threadpool_limits(1), patch.object(learner, "ITEMS_BEFORE", one), patch.object(strength, "MAY_COUNT", several):
         found = ours(validation(on), (N_ANSWERS,), case["seed"], {"protocol": case["protocol"], "names": False})
     return {"accuracy": found[0]}
 

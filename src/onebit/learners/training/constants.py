@@ -11,7 +11,10 @@ from __future__ import annotations
 
 #: A training epoch has this share of the answers so far, and at least so many questions; an audit's has so many.
 EPOCH_SHARE, MIN_QUESTIONS, AUDIT_QUESTIONS = 0.02, 4, 50
-#: Answers about fresh items from which the recent accuracy is estimated, and answers for the recent share of yes.
+#: Fresh items from which the recent accuracy is estimated. Origin: by arithmetic, a standard error of 3 points where
+#: nine of ten are right; a tenth of the items is fresh, so these are of the last 1,000 questions or so.
+TRIED_LATELY = 100
+#: Answers for the recent share of yes, and after which what was held likely counts e times less.
 #: Origin: by arithmetic, a standard error below 3 points.
 RECENT = 300
 #: How many items an epoch has goes by the questions that about so many items took of late. Not by the last epoch's
@@ -29,7 +32,7 @@ MOST_AUDITS = 4
 #: With a target: factor by which the answers must have grown between two audits.
 AUDIT_GROWTH = 1.25
 
-# -- which items are asked about (choice.py, planning.py)
+# -- which items are asked about (choice.py, planning.py, one_shot.py, follow_up.py)
 
 #: Of so many times the items wanted, the most uncertain, those wanted are chosen far from each other.
 CANDIDATES = 3
@@ -40,7 +43,7 @@ LOOKED_AT, LEAST_LOOKED_AT, MOST_LOOKED_AT = 50, 200, 3000
 #: Follow-up: the known items a label at which half of the items are chosen because they are uncertain. Where little is
 #: known, any item teaches, and the certain ones cost fewer questions.
 HALF_CHOSEN = 3.0
-#: Follow-up: share of all items asked about that are drawn at random and not chosen, to see how it goes.
+#: Share of all items asked about that are drawn at random and not chosen, to see how it goes.
 RANDOM_SHARE = 0.1
 #: Follow-up: most questions about an item in an epoch. What is left without a yes is asked about another time, when
 #: the answers about others have made it easier; but not as long as so few items are known for each label: then all
@@ -49,8 +52,9 @@ RANDOM_SHARE = 0.1
 #: guesses are tried).
 #: Origin of FEW_KNOWN: a fifth of the training rows of letter (seeds 0 to 3), where 0, .5, 2, 4 and always were tried.
 MOST_EACH, FEW_KNOWN, GOOD_GUESSES = 5, 4.0, 2
-#: One-shot, with neighbours: share of the questions about the model's own best guess, from which its accuracy is seen.
-OWN_SHARE = 0.1
+#: One-shot: an epoch looks at so many unknown items at most for each that is wanted, and at so many places at least
+#: at once. Origin: round numbers, for time.
+MOST_PASSED_OVER, LEAST_COMING = 20, 16
 
 # -- what is known of near items and of names (neighbours.py, names.py, features.py)
 
@@ -68,10 +72,10 @@ FIRST_SAME, PAIRS_BEFORE = 0.7, 4.0
 MOST_DENIED = 0.99
 #: Each label counts as met so many times before the first answer, and its share is learned in so many steps. In
 #: one-shot most items are left after one no, and which are confirmed hangs on which labels are easy: shares learned
-#: from few would let it ask about those again and again. In follow-up the number is learned (``knowledge.py``), out of
-#: these, from the items drawn at random. Origin: a fifth of the training rows, at 1,000 answers, by
-#: ``make bench-label_shares``; docs/learning.md has what came of it.
-ITEMS_BEFORE, SHARE_STEPS = {"one-shot": 30.0, "follow-up": None}, 20
+#: from few would let it ask about those again and again. In follow-up the number is learned out of these
+#: (``strength.py``). Origin: a fifth of the training rows, at 1,000 answers, by ``make bench-label_shares``;
+#: docs/learning.md has what came of it.
+ITEMS_BEFORE, SHARE_STEPS = 30.0, 20
 MAY_COUNT = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 #: One-shot, questions that go by the neighbours alone: with m items of a label known, a yes to it is worth
 #: (1 + m)^-WORTH_FALLS. Without it labels that are easy to find are confirmed again and again. Origin: a fifth of the

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import deque
-
 import numpy as np
 
 from onebit.errors import InvalidInputError
+from onebit.hypotheses.base import Examples
 from onebit.learners.training.choice import can_be_settled, given_possible, worth_asking
 from onebit.learners.training.constants import (
     CANDIDATES_PER_ANSWER,
@@ -18,38 +17,52 @@ from onebit.learners.training.constants import (
     LOOKED_AT,
     MOST_EACH,
     MOST_LOOKED_AT,
-    RANDOM_SHARE,
 )
 from onebit.learners.training.epoch import TrainingEpoch, best_possible
-from onebit.learners.training.model import Bools, Floats, Ints
+from onebit.learners.training.guide import Guide
+from onebit.learners.training.knowledge import Knowledge
+from onebit.learners.training.model import Bools, Floats, Ints, Model
+from onebit.learners.training.neighbours import Neighbours
 from onebit.learners.training.planning import Planner, drawn, with_limits
+from onebit.learners.training.strength import ShareStrength
 from onebit.randomness import generator
 from onebit.records import EpochPlan
 
 
 class FollowUpPlanner(Planner):
-    """Items that would teach most, and some at random: the first of ``shuffled``."""
+    """Items that would teach most."""
 
-    def _start(self, shuffled: Ints) -> None:
-        never_asked = shuffled[~self._known.asked[shuffled]]
-        kept = never_asked[: round(RANDOM_SHARE * shuffled.size)]
-        #: Kept to be drawn at random; until then they cannot be chosen.
-        self._random = deque(kept.tolist())
-        self._known.trains_on[kept] = False
-        self._n_wanted = self._n_random = 0
+    def __init__(
+        self,
+        model: Model,
+        x: Examples,
+        known: Knowledge,
+        shuffled: Ints,
+        seed: int,
+        neighbours: Neighbours | None = None,
+        guide: Guide | None = None,
+    ) -> None:
+        super().__init__(model, x, known, shuffled, seed, neighbours, guide)
+        self._strength = ShareStrength(known, neighbours)
 
-    @property
-    def least_of_guess(self) -> float:
-        return 1.0
+    def close(self) -> None:
+        self._strength.learn()
 
     def train(
         self, n_questions: int, questions_per_item: float, number: int, given: EpochPlan | None
     ) -> TrainingEpoch | None:
+        epoch = self._planned(n_questions, questions_per_item, number, given)
+        if epoch is not None:
+            self._strength.expect(np.array(epoch.plan.items, dtype=np.int64))
+        return epoch
+
+    def _planned(
+        self, n_questions: int, questions_per_item: float, number: int, given: EpochPlan | None
+    ) -> TrainingEpoch | None:
         n_wanted = max(1, round(n_questions / questions_per_item))
         candidates, left = self._looked_at(n_wanted, number, given)
-        self._n_wanted += n_wanted
-        n_due = round(RANDOM_SHARE * self._n_wanted) - self._n_random if candidates.size else n_wanted
-        random = self._draw_random(n_due if given is None else sum(given.fresh))
+        n_due = self._n_due(n_wanted)
+        random = self._draw_random((n_due if candidates.size else n_wanted) if given is None else sum(given.fresh))
         if random.size + candidates.size == 0:
             self._left = left
             return None
@@ -106,14 +119,6 @@ class FollowUpPlanner(Planner):
                 if unknown.size:
                     return unknown
         return np.flatnonzero(self._known.unknown(slice(None)))
-
-    def _draw_random(self, n_wanted: int) -> Ints:
-        """The next items that are drawn at random."""
-        n_drawn = max(0, min(n_wanted, len(self._random)))
-        self._n_random += n_drawn
-        random = np.array([self._random.popleft() for _ in range(n_drawn)], dtype=np.int64)
-        self._known.trains_on[random] = self._known.at_random[random] = True
-        return random
 
     def _looked_at(self, n_wanted: int, number: int, given: EpochPlan | None) -> tuple[Ints, Ints]:
         """The items among which is chosen, and those that are left from now on."""

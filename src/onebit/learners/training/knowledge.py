@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln, softmax
 
 from onebit.hypotheses.base import Examples
-from onebit.learners.training.constants import MAY_COUNT, SHARE_STEPS
+from onebit.learners.training.constants import SHARE_STEPS
 from onebit.learners.training.earlier import EarlierAnswer
 from onebit.learners.training.model import Bools, Floats, Ints, Known, take
 from onebit.records import Answer, Question
@@ -42,10 +41,11 @@ class Knowledge:
         n_labels: int,
         asks_last: Bools | None = None,
         never_left: Bools | None = None,
-        items_before: float | None = 1.0,
+        items_before: float = 1.0,
     ) -> None:
         n_items = trains_on.size
-        self._items_before = items_before
+        #: Each label counts as met so many times before the first answer.
+        self.items_before = items_before
         self.trains_on, self.n_labels = trains_on, n_labels
         self._asks_last: Bools = np.zeros_like(trains_on) if asks_last is None else asks_last
         #: Which items are asked about to the end, however likely it is that they have none of the labels.
@@ -63,12 +63,10 @@ class Knowledge:
         #: Items at which the last label was asked after noes to all others, and those of them that it is wrong for too.
         self.n_asked_to_end = self.n_without_label = 0
         self.asked: Bools = np.zeros(n_items, dtype=np.bool_)
-        #: Which items were drawn at random, where others are chosen.
-        self.at_random: Bools = np.zeros(n_items, dtype=np.bool_)
         self._asked_items: list[int] = []
         self.n_answers = 0
         self.verified: list[VerifiedLabel] = []
-        self._shares: tuple[int, Floats] | None = None
+        self._shares: tuple[tuple[int, float], Floats] | None = None
         #: Which items have none of the labels, by what raters said; which seem to, and are not asked about any more.
         self.has_none: Bools = np.zeros(n_items, dtype=np.bool_)
         self.left: Bools = np.zeros(n_items, dtype=np.bool_)
@@ -141,18 +139,17 @@ class Knowledge:
         """How frequent each label is among the items asked about, by what is known of them; shape (K,).
 
         The maximum of the likelihood, with ``items_before`` items of each label added: an item counts for its label,
-        and one with several left counts for each in proportion to its share (expectation maximisation). Where
-        ``items_before`` is None, how many are added is learned from how unequal the labels are of items drawn at
-        random: labels of chosen items seem unequal, since some are easier to find.
+        and one with several left counts for each in proportion to its share (expectation maximisation).
         """
-        if self._shares is None or self._shares[0] != self.n_answers:
-            self._shares = self.n_answers, self._likeliest_shares()
+        now = self.n_answers, self.items_before
+        if self._shares is None or self._shares[0] != now:
+            self._shares = now, self.likeliest_shares(self.items_before)
         return self._shares[1]
 
-    def _likeliest_shares(self) -> Floats:
+    def likeliest_shares(self, before: float) -> Floats:
+        """The same, with ``before`` items of each label added."""
         items = self.taught()
         label = self.label[items]
-        before = self._likely_before(items) if self._items_before is None else self._items_before
         counts = np.bincount(label[label >= 0], minlength=self.n_labels) + before
         item, denied = np.nonzero(~self.possible[items[label < 0]])
         n_unknown = int((label < 0).sum())
@@ -164,15 +161,6 @@ class Knowledge:
             expected = shares * (times.sum() - np.bincount(denied, weights=times[item], minlength=self.n_labels))
             shares = (counts + expected) / (counts + expected).sum()
         return shares
-
-    def _likely_before(self, items: Ints) -> float:
-        """The strength of a Dirichlet law of the shares: the mean of some, in logarithms, by what they make likely."""
-        label = self.label[items[self.at_random[items]]]
-        counts = np.bincount(label[label >= 0], minlength=self.n_labels)
-        each = np.array(MAY_COUNT)
-        fit = gammaln(self.n_labels * each) - gammaln(self.n_labels * each + counts.sum())
-        fit += (gammaln(counts + each[:, None]) - gammaln(each)[:, None]).sum(axis=1)
-        return float(np.exp(softmax(fit) @ np.log(each)))
 
     def n_of_each_label(self) -> Ints:
         """How many items are known to have each label; shape (K,)."""

@@ -43,7 +43,8 @@ from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.model import Bools, Ints, Model, mean_belief, take
 from onebit.learners.training.names import Names
 from onebit.learners.training.neighbours import Neighbours
-from onebit.learners.training.planning import OneShotPlanner, Planner
+from onebit.learners.training.one_shot import OneShotPlanner
+from onebit.learners.training.planning import Planner
 from onebit.learners.training.result import PROMISE, TrainingResult
 from onebit.learners.training.trials import Trials
 from onebit.learners.training.unlisted import Unlisted
@@ -115,12 +116,12 @@ class TrainingLearner(Learner[TrainingResult]):
         trains_on[shuffled[n_aside:]] = True
         to_end = generator(seed, "items whose last label is asked").random(n_items)
         self._known = Knowledge(
-            trains_on, check_n_labels(n_labels), to_end < LAST_SHARE, to_end < NEVER_LEFT, ITEMS_BEFORE[protocol]
+            trains_on, check_n_labels(n_labels), to_end < LAST_SHARE, to_end < NEVER_LEFT, ITEMS_BEFORE
         )
         self._known.recall(trained_on)
         planner = OneShotPlanner if protocol == "one-shot" else FollowUpPlanner
-        # Of a large pool those have neighbours that are asked about first; follow-up keeps its first for later.
-        listed = shuffled[n_aside:] if protocol == "one-shot" else shuffled[n_aside:][::-1]
+        # Of a large pool those have neighbours that are asked about first; the first of all are kept for later.
+        listed = shuffled[n_aside:][::-1]
         if names is not None and not (near_are_alike and names.shape == (n_labels, x.shape[1])):
             raise InvalidInputError(
                 f"names has shape {names.shape}; with near_are_alike it may have a row for each of "
@@ -137,7 +138,7 @@ class TrainingLearner(Learner[TrainingResult]):
         #: The plans of all epochs so far.
         self.epochs: list[EpochPlan] = []
         self._epoch: TrainingEpoch | None = None
-        self._trials = Trials(self._planner.least_of_guess, delta, (f_no, f_yes))
+        self._trials = Trials(1.0, delta, (f_no, f_yes))
         self._n_rounds = self._n_refits = self._n_cant_tell = 0
         #: The last epoch from which the model has learned; it may be ahead of the epochs gone through again.
         self.learned_through = -1
@@ -341,6 +342,7 @@ class TrainingLearner(Learner[TrainingResult]):
         self._audited = epoch.plan.audits
         if self._audited:
             return
+        self._planner.close()
         n_asked = epoch.n_asked()
         self._trials.take(epoch, questions, answers, self._ledger.n_answered)
         n_items = np.count_nonzero(n_asked)

@@ -19,6 +19,8 @@ with many labels that is the difference between guessing and searching. Not in t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -65,7 +67,14 @@ class Neighbours:
 
     def say(self, items: Ints, known: Knowledge) -> Floats:
         """The logarithm of how likely each label of ``items`` is by neighbours and names; up to a constant, (n, K)."""
-        said = self.log_likelihood(items, known) + np.log(known.label_shares()).astype(np.float32)
+        said: Floats = self.say_with(items, known, [known.label_shares()])[0]
+        return said
+
+    def say_with(self, items: Ints, known: Knowledge, shares: Sequence[Floats]) -> Floats:
+        """The same, for each of several ``shares`` (K,) that labels may have; shape (m, n, K)."""
+        said: Floats = np.stack(
+            [self.log_likelihood(items, known, each) + np.log(each).astype(np.float32) for each in shares]
+        )
         return said if self._names is None else said + self._names.logs(items, known)
 
     def pooled(self, beliefs: Floats, said: Floats, items: Ints, known: Knowledge) -> Floats:
@@ -91,11 +100,11 @@ class Neighbours:
         """The share of the questions that go by the neighbours alone."""
         return FIRST_SEARCH * _fading(known, SEARCH_HALVED_AT)
 
-    def log_likelihood(self, items: Ints, known: Knowledge) -> Floats:
+    def log_likelihood(self, items: Ints, known: Knowledge, shares: Floats) -> Floats:
         """The log-likelihood of what is known of the neighbours for each label of each item; shape (n, K)."""
         found: Floats = np.zeros((len(items), known.n_labels), dtype=np.float32)
         if self.listed.size > 1:
-            same, shares, label = self.same(known), known.label_shares(), known.label[self.listed]
+            same, label = self.same(known), known.label[self.listed]
             met = np.bincount(label[label >= 0], minlength=known.n_labels)
             confirmed_share = np.minimum(known.asked[self.listed].mean(), met / shares / self.listed.size)
             found -= np.outer(self.is_listed[items], same.sum() * confirmed_share)

@@ -1,4 +1,7 @@
-"""What an epoch of training asks: the items that come next, or those that would teach most, and a label for each.
+"""What an epoch of training asks: items, and a label for each; how they are chosen is up to the protocol.
+
+A tenth of the items is drawn at random, out of a tenth of the pool that is kept for it: the model's guess at these is
+asked about first, so that one sees how good it is.
 
 A plan is made by the model once; out of a log it is only checked, as far as it does not hang on the model.
 """
@@ -6,30 +9,27 @@ A plan is made by the model once; out of a log it is only checked, as far as it 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
 from dataclasses import replace
 
 import numpy as np
 
 from onebit.errors import InvalidInputError
 from onebit.hypotheses.base import Examples
-from onebit.learners.training.constants import (
-    OWN_SHARE,
-    UNEQUAL,
-    WORTH_FALLS,
-)
-from onebit.learners.training.epoch import TrainingEpoch, draw_guesses
+from onebit.learners.training.constants import RANDOM_SHARE, UNEQUAL
+from onebit.learners.training.epoch import TrainingEpoch
 from onebit.learners.training.guide import Guide
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.model import Bools, Floats, Ints, Model, mean_belief, take
 from onebit.learners.training.neighbours import Neighbours
 from onebit.learners.training.pooled import PooledModel
 from onebit.learners.training.unlisted import Unlisted
-from onebit.randomness import RoundStream, generator
+from onebit.randomness import generator
 from onebit.records import EpochPlan
 
 
 class Planner(ABC):
-    """Plans epochs over the pool ``x``, training items in the order of ``shuffled``."""
+    """Plans epochs over the pool ``x``, training on the items ``shuffled``; the first of these are drawn at random."""
 
     def __init__(
         self,
@@ -47,22 +47,22 @@ class Planner(ABC):
         self._left: Ints = np.empty(0, dtype=np.int64)
         #: By whose beliefs is asked.
         self._asker = model.networks if isinstance(model, PooledModel) else model
-        self._start(shuffled)
-
-    @abstractmethod
-    def _start(self, shuffled: Ints) -> None:
-        """Whatever a protocol keeps of the order of items."""
-
-    @property
-    @abstractmethod
-    def least_of_guess(self) -> float:
-        """The least probability with which the model's guess at a fresh item is asked about."""
+        never_asked = shuffled[~known.asked[shuffled]]
+        kept = never_asked[: round(RANDOM_SHARE * shuffled.size)]
+        #: Kept to be drawn at random, to see how it goes; until then they cannot be chosen.
+        self._random = deque(kept.tolist())
+        known.trains_on[kept] = False
+        self._n_wanted = self._n_random = 0
 
     @abstractmethod
     def train(
         self, n_questions: int, questions_per_item: float, number: int, given: EpochPlan | None
     ) -> TrainingEpoch | None:
         """An epoch of about so many questions; None if all labels are known."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """The answers of the epoch that was planned last are known; learn from them how to plan."""
 
     def audit(self, aside: list[int], number: int, given: EpochPlan | None) -> TrainingEpoch:
         """An epoch that asks whether the model is right on the items ``aside``."""
@@ -75,6 +75,19 @@ class Planner(ABC):
         guess = belief.argmax(axis=1)
         left, self._left = self._left, np.empty(0, dtype=np.int64)
         return with_limits(drawn(number, True, items, fresh, guess, np.ones(items.size), guess, belief), left=left)
+
+    def _n_due(self, n_wanted: int) -> int:
+        """How many of the next ``n_wanted`` items are drawn at random, as far as there are any."""
+        self._n_wanted += n_wanted
+        return min(len(self._random), n_wanted, max(0, round(RANDOM_SHARE * self._n_wanted) - self._n_random))
+
+    def _draw_random(self, n_wanted: int) -> Ints:
+        """The next items that are drawn at random."""
+        n_drawn = min(n_wanted, len(self._random))
+        self._n_random += n_drawn
+        random = np.array([self._random.popleft() for _ in range(n_drawn)], dtype=np.int64)
+        self._known.trains_on[random] = True
+        return random
 
     def belief(self, plan: EpochPlan) -> Floats:
         """What was believed of the items of a plan when it was made, if known is what was known then; shape (n, K)."""
@@ -129,85 +142,6 @@ class Planner(ABC):
         if (audits and given.limits) or any(limit > most_each for limit in given.limits):
             raise InvalidInputError(f"epoch {number} of the log has other limits than an epoch may have")
         return TrainingEpoch(given, None)
-
-
-class OneShotPlanner(Planner):
-    """The pool is gone through in random order, first that of ``shuffled``, again and again, but for what is known."""
-
-    def _start(self, shuffled: Ints) -> None:
-        self._uniforms = RoundStream(self._seed, "rounds")
-        self._pass, self._at = shuffled, 0
-        self._n_passes, self._n_drawn = 1, 0
-
-    @property
-    def least_of_guess(self) -> float:
-        # Without neighbours it goes by what each member holds likeliest, and the mixture's guess may be no member's.
-        return 0.0 if self._neighbours is None else OWN_SHARE * (1 - self._model.gamma)
-
-    def train(
-        self, n_questions: int, questions_per_item: float, number: int, given: EpochPlan | None
-    ) -> TrainingEpoch | None:
-        items, left = self._draw_items(n_questions, given)
-        if items.size == 0:
-            self._left = left
-            return None
-        fresh = ~self._known.asked[items]
-        uniform = self._uniforms.uniforms(self._n_drawn, items.size)[:, 0]
-        self._n_drawn += items.size
-        if given is not None:
-            return self._adopted(given, number, False, items, fresh)
-        beliefs, weights = self._asker.beliefs(take(self._x, items)), self._asker.weights
-        belief = np.einsum("m,mnk->nk", weights, beliefs)
-        own = belief if self._asker is self._model else self._own_belief(items)
-        if self._guide is not None:
-            weights, beliefs = self._guide.asking(items, belief)
-        if self._neighbours is None:
-            beliefs = self._unequal(beliefs, number)
-        else:
-            rng, share = generator(self._seed, f"ties of epoch {number}"), self._neighbours.search_share(self._known)
-            said = self._neighbours.say(items, self._known)
-            pooled = self._neighbours.pooled(beliefs, said, items, self._known)
-            worth = -WORTH_FALLS * np.log1p(self._known.n_of_each_label())
-            alone = self._neighbours.alone(belief, said + worth, items, rng)
-            beliefs = np.concatenate([pooled, alone[None], own[None]])
-            weights = np.append((1 - share - OWN_SHARE) * weights, [share, OWN_SHARE])
-        label, propensity = draw_guesses(beliefs, weights, self._model.gamma, self._known.askable(items), uniform)
-        epoch = drawn(number, False, items, fresh, label, propensity, own.argmax(axis=1), own)
-        return with_limits(epoch, left=left)
-
-    def _draw_items(self, n_wanted: int, given: EpochPlan | None) -> tuple[Ints, Ints]:
-        """The items that come next, and those that are left from now on."""
-        if given is not None:
-            self._leave_as(given)
-            return self._next_items(len(given.items)), np.empty(0, dtype=np.int64)
-        left: list[Ints] = []
-        while (drawn := self._next_items(n_wanted)).size:
-            left.append(self._leave(drawn))
-            if (items := drawn[~self._known.left[drawn]]).size:
-                return items, np.concatenate(left)
-        return drawn, np.concatenate([np.empty(0, dtype=np.int64), *left])
-
-    def _next_items(self, n_wanted: int) -> Ints:
-        """The next unknown items of this pass, or of a new one; none if all are known."""
-        drawn = self._of_this_pass(n_wanted)
-        if drawn.size == 0:
-            order = generator(self._seed, f"pass {self._n_passes}").permutation(np.flatnonzero(self._known.trains_on))
-            self._pass, self._at = order, 0
-            self._n_passes += 1
-            drawn = self._of_this_pass(n_wanted)
-        return drawn
-
-    def _of_this_pass(self, n_wanted: int) -> Ints:
-        """The next unknown items of this pass, which are all that are left of it if fewer than wanted."""
-        found: list[Ints] = []
-        n_missing = n_wanted
-        while n_missing and self._at < self._pass.size:
-            # Some at a time: to look at the whole pool for a few items would take longer than all else.
-            some = self._pass[self._at : self._at + n_missing]
-            found.append(some[self._known.unknown(some)])
-            self._at += some.size
-            n_missing -= found[-1].size
-        return np.concatenate([np.empty(0, dtype=np.int64), *found])
 
 
 def drawn(

@@ -7,7 +7,7 @@ from collections import deque
 import numpy as np
 
 from onebit.estimate.learning_curve import CurvePoint, ForecastPoint, Tried, forecast, learning_curve
-from onebit.learners.training.constants import RECENT
+from onebit.learners.training.constants import TRIED_LATELY
 from onebit.learners.training.epoch import TrainingEpoch
 from onebit.records import Answer, Question
 
@@ -20,7 +20,7 @@ class Trials:
 
     def __init__(self, least: float, delta: float, error_rates: tuple[float, float]) -> None:
         self._least, self._delta, self._error_rates = least, delta, error_rates
-        self._recent: deque[float] = deque(maxlen=RECENT)
+        self._recent: deque[float] = deque(maxlen=TRIED_LATELY)
         self._tried: list[Tried] = []
         #: The recent accuracy after each epoch, with the number of answers.
         self.progress: list[tuple[int, float]] = []
@@ -47,7 +47,7 @@ class Trials:
     @property
     def settled_accuracy(self) -> float | None:
         """The same, once there are enough of them."""
-        return float(np.mean(self._recent)) if len(self._recent) == RECENT else None
+        return float(np.mean(self._recent)) if len(self._recent) == TRIED_LATELY else None
 
     def curve(self) -> tuple[CurvePoint, ...]:
         if not self._least:

@@ -84,28 +84,3 @@ def test_shares_are_equal_before_the_first_answer_and_stay_nearer_the_more_count
         np.testing.assert_allclose(known.label_shares()[0], (items_before + 20) / (5 * items_before + 20))
         spread.append(known.label_shares().max())
     assert spread[0] > spread[1] > 0.2
-
-
-def chosen_and_random(of_random: np.ndarray, of_chosen: np.ndarray, items_before: float | None) -> Knowledge:
-    """All are confirmed; the first were drawn at random."""
-    labels = np.concatenate([of_random, of_chosen])
-    known = Knowledge(np.ones(labels.size, dtype=np.bool_), 10, items_before=items_before)
-    known.at_random[: of_random.size] = True
-    for item, label in enumerate(labels.tolist()):
-        known.take_in(Question(item, item, label, 1.0, 0), Answer.YES)
-    return known
-
-
-def test_how_unequal_labels_are_is_learned_from_items_drawn_at_random() -> None:
-    """Chosen items are mostly of two labels: where random ones have all labels, that says little; else much."""
-    equal, unequal = np.arange(100) % 10, np.zeros(100, dtype=np.int64)
-    chosen = np.arange(100) % 2
-    taken_for_equal, taken_for_unequal = (
-        chosen_and_random(at_random, chosen, None).label_shares() for at_random in (equal, unequal)
-    )
-    # Of 200 items 60 have the first label, and 150; as few as .3 and as many as 100 of each label may be added.
-    assert 0.1 < taken_for_equal[0] < (60 + 30) / (200 + 300) + 0.01
-    assert taken_for_unequal[0] > (150 + 1) / (200 + 10)
-    few = chosen_and_random(equal, chosen, 1.0).label_shares()
-    assert few[0] > taken_for_equal[0] + 0.05
-    assert chosen_and_random(equal, chosen, None).n_of_each_label().tolist() == [60, 60] + [10] * 8

@@ -277,9 +277,9 @@ def test_a_course_that_cannot_have_been_is_refused() -> None:
         replace(plan, items=(*plan.items[1:], plan.items[0])),
         replace(plan, number=1),
         replace(plan, audits=True),
-        replace(plan, fresh=(False,) * len(plan.fresh)),
+        replace(plan, fresh=(not plan.fresh[0], *plan.fresh[1:])),
     ):
-        with pytest.raises(InvalidInputError, match="asks about other items"):
+        with pytest.raises(InvalidInputError, match=r"asks about (other items|items that could not come then)"):
             learner("one-shot").adopt(other)
     again = learner("one-shot")
     with pytest.raises(InvalidInputError, match="not asked now"):
