@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
@@ -164,6 +166,8 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             # Answers cost more than anything else here: what stops the run does not take them with it.
             self._keep_answers(given)
         self._keep(result, pool)
+        if (told := self._fits_failed()) is not None:
+            warnings.warn(told, FitFailedWarning, stacklevel=2)
         # Answers from before, and none that was only recalled.
         self.n_answers_ = len(given)
         self.n_cant_tell_ = sum(each.answer is Answer.CANT_TELL for each in given)
@@ -264,6 +268,10 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         seen = np.zeros((n_examples(x), 1), dtype=np.float32) if features is None else features
         return model, Guide(built_in(seen.shape[1], n_labels, None, rng), seen, near_are_alike=features is not None)
 
+    def _fits_failed(self) -> str | None:
+        """What is to be known of an estimator whose last fits failed."""
+        return self._model.warning if isinstance(self._model, EstimatorModel) else None
+
     def _keep_answers(self, given: list[EarlierAnswer]) -> None:
         self.answered_items_ = np.array([each.item for each in given], dtype=np.int64)
         self.answered_labels_ = self.classes_[[each.label for each in given]]
@@ -280,7 +288,8 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_without_label_ = result.n_without_label
         self.without_label_items_ = pool.rows_of(result.without_label)
         self.left_items_ = pool.rows_of(result.left)
-        self.warning_ = missing_label(len(result.without_label), len(result.left), result.n_items_asked)
+        missing = missing_label(len(result.without_label), len(result.left), result.n_items_asked)
+        self.warning_ = "; ".join(filter(None, (missing, self._fits_failed()))) or None
         self.learning_curve_, self.forecast_ = result.curve, result.forecast
         self.status_ = result.status.value
         self.promise_ = result.promise

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -130,12 +130,27 @@ def test_nan_is_refused_and_so_is_predicting_too_early() -> None:
 
 
 class GivesUp(GaussianNB):  # type: ignore[misc]
-    """Fits a few rows, and raises once there are more."""
+    """Fits the labels that are made up to try it, and few rows that have others."""
+
+    most = 60
 
     def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> GivesUp:
-        if len(y) > 60:
+        if len(y) > self.most and not np.array_equal(y, np.arange(len(y)) % 2):
             raise RuntimeError("too much for me")
         return super().fit(X, y, sample_weight)
+
+
+class NeverBegins(GivesUp):
+    most = 0
+
+
+def test_an_estimator_that_gives_up_on_the_way_stays_as_it_was_and_this_is_told() -> None:
+    model = YesNoClassifier(GivesUp(), protocol="follow-up", budget=120, audit=20, seed=0)
+    with pytest.warns(FitFailedWarning, match="too much for me. The classifier is the one that was fitted after"):
+        model.fit(X, Y)
+    assert model.n_answers_ == 120
+    assert "too much for me" in (model.warning_ or "")
+    assert model.score(X, Y) > 0.8
 
 
 def test_answers_outlast_an_estimator_that_raises() -> None:
@@ -145,7 +160,7 @@ def test_answers_outlast_an_estimator_that_raises() -> None:
         asked.append((index, label, "yes" if Y[index] == label else "no"))
         return bool(Y[index] == label)
 
-    model = YesNoClassifier(GivesUp(), budget=200)
+    model = YesNoClassifier(NeverBegins(), budget=200)
     with pytest.raises(OnebitError, match="too much for me"):
         model.fit(X, answer=answer, labels=np.unique(Y).tolist())
     kept = zip(model.answered_items_, model.answered_labels_, model.answers_, strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,13 +14,17 @@ import pytest
 from scipy.stats import binom
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, StackingClassifier
 from sklearn.feature_extraction import DictVectorizer
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import CategoricalNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.semi_supervised import LabelPropagation
 from sklearn.svm import LinearSVC
 
 from onebit.classifier import YesNoClassifier
@@ -43,6 +48,7 @@ def clusters(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 X, Y = clusters(600)
+DIGITS, OF_DIGITS = (each[:400] for each in load_digits(return_X_y=True))
 
 
 def right_by_labels(estimator: object, x: Any, protocol: TrainingProtocol, budget: int) -> float:
@@ -255,12 +261,124 @@ class Raises(LogisticRegression):  # type: ignore[misc]
         raise RuntimeError("out of luck")
 
 
-def test_an_estimator_that_raises_is_one_clear_error() -> None:
-    known = Known(X[:50], np.eye(K, dtype=np.bool_)[Y[:50]], np.ones(50), n_answers=50)
-    with pytest.raises(OnebitError, match="out of luck"):
-        EstimatorModel(Raises(), K).learn(known, np.random.default_rng(0))
+def lessons(n_rows: int, is_final: bool = False) -> Known:
+    return Known(X[:n_rows], np.eye(K, dtype=np.bool_)[Y[:n_rows]], np.ones(n_rows), n_rows, is_final=is_final)
+
+
+def test_an_estimator_that_raises_is_one_clear_error_at_the_end() -> None:
+    model = EstimatorModel(Raises(), K)
+    model.learn(lessons(50), np.random.default_rng(0))
+    np.testing.assert_allclose(mean_belief(model, X[:3])[:, 1], (1 + (Y[:50] == 1).sum()) / (50 + K))
+    with pytest.raises(OnebitError, match=r"Raises\(\) failed to fit 60 rows: RuntimeError: out of luck. Every answer"):
+        model.learn(lessons(60, is_final=True), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("estimator", ["a name", LogisticRegression, StandardScaler()])
+def test_what_is_no_classifier_is_refused(estimator: object) -> None:
     with pytest.raises(OnebitError, match="no fit and predict"):
-        EstimatorModel("a name", K)
+        EstimatorModel(estimator, K)
+
+
+class NeedsRows(GaussianNB):  # type: ignore[misc]
+    """Fits so many rows, and no others; a warning of scikit-learn's kind ends with a full stop."""
+
+    def __init__(self, least: int = 0, most: int = 10**9) -> None:
+        super().__init__()
+        self.least, self.most = least, most
+
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> NeedsRows:
+        if not self.least <= len(np.unique(X, axis=0)) <= self.most:
+            raise ValueError(f"{len(y)} rows do not suit me.")
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_fit_that_fails_for_want_of_rows_is_tried_again_with_more() -> None:
+    model, rng = EstimatorModel(NeedsRows(100), K), np.random.default_rng(0)
+    model.learn(lessons(50), rng)
+    assert model.warning is not None
+    model.learn(lessons(200), rng)
+    assert model.warning is None
+    assert np.mean(mean_belief(model, X).argmax(axis=1) == Y) > 0.8
+
+
+def test_the_last_clone_stays_where_later_fits_fail_and_this_is_told() -> None:
+    model, rng = EstimatorModel(NeedsRows(0, 60), K), np.random.default_rng(0)
+    model.learn(lessons(50), rng)
+    before = mean_belief(model, X)
+    model.learn(lessons(200, is_final=True), rng)
+    np.testing.assert_array_equal(mean_belief(model, X), before)
+    assert model.warning is not None
+    assert "200 rows do not suit me. The classifier is the one that was fitted after 50 answers" in model.warning
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        StackingClassifier([("a", GaussianNB())]),
+        make_pipeline(PCA(30), LogisticRegression()),
+        KNeighborsClassifier(30),
+        CalibratedClassifierCV(GaussianNB(), cv=20),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_estimators_that_need_more_than_a_few_rows(estimator: object) -> None:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        assert YesNoClassifier(estimator, budget=120, seed=0).fit(DIGITS, OF_DIGITS).n_answers_ == 120
+
+
+def test_words_that_must_be_in_ten_texts() -> None:
+    rng = np.random.default_rng(0)
+    texts = [f"kind{label} word{number}" for label, number in zip(Y, rng.integers(0, 5000, len(Y)), strict=True)]
+    estimator = make_pipeline(TfidfVectorizer(min_df=10), MultinomialNB())
+    assert trained(estimator, texts, "follow-up", 300).predict(texts).shape == (600,)
+
+
+def test_few_rows_in_all_are_tried_all() -> None:
+    EstimatorModel(NeedsRows(30), K).try_on(X[:40])
+    with pytest.raises(OnebitError, match=r"failed to fit 40 rows.*Nothing was asked yet"):
+        EstimatorModel(NeedsRows(60), K).try_on(X[:40])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "says"),
+    [
+        (make_pipeline(OneHotEncoder(), LogisticRegression()), "failed to predict.*unknown categories"),
+        (CategoricalNB(), "failed to predict.*out of bounds"),
+        (LabelPropagation(), r"LabelPropagation\(\) gave row .*nan"),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_cannot_predict_new_rows_is_refused_before_any_question(estimator: object, says: str) -> None:
+    model, asked = YesNoClassifier(estimator, budget=100), list[int]()
+
+    def answer(row: int, label: int) -> bool:
+        asked.append(row)
+        return False
+
+    with pytest.raises(OnebitError, match=f"(?s){says}.*Nothing was asked yet"):
+        model.fit(DIGITS, answer=answer, labels=range(10))
+    assert asked == []
+
+
+class Forgets(GaussianNB):  # type: ignore[misc]
+    """Knows nothing of rows whose first number is above 1."""
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        found: np.ndarray = super().predict_proba(X)
+        return np.where(X[:, :1] > 1, np.nan, found)
+
+
+def test_a_clone_that_fails_to_predict_waits_for_the_next_and_is_an_error_at_the_end() -> None:
+    model, rng = EstimatorModel(Forgets(), K), np.random.default_rng(0)
+    some = Known(x := X[X[:, 0] <= 1], np.eye(K, dtype=np.bool_)[Y[X[:, 0] <= 1]], np.ones(len(x)), 300)
+    model.learn(some, rng)
+    assert np.ptp(mean_belief(model, x), axis=0).max() > 0.9
+    assert np.isfinite(mean_belief(model, X)).all()
+    model.learn(replace(some, is_final=True), rng)
+    with pytest.raises(OnebitError, match=r"Forgets\(\) gave row .*nan"):
+        mean_belief(model, X)
 
 
 def test_features_of_rows_of_every_kind() -> None:
