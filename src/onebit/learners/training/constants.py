@@ -109,6 +109,11 @@ N_DIMENSIONS = 300
 #: Directions to which more columns of numbers than these are brought, the rows from which they are learned at most, and
 #: the rows that are made dense at once. Origin: round numbers, for time and memory.
 N_DIRECTIONS, MOST_DIRECTED, ROWS_AT_ONCE = 200, 3000, 10_000
+#: Numbers beyond this have squares whose sum is beyond all numbers. Origin: a round number, the square of which can be
+#: added up some 10^100 times.
+VAST = 1e100
+#: A column of a row is at most so many standard deviations from its mean. Origin: more than of any row among 10^12.
+FARTHEST = 1e6
 
 # -- items that have none of the labels (unlisted.py, planning.py)
 
