@@ -30,6 +30,7 @@ from onebit.learners.training.model import Model, mean_belief
 from onebit.learners.training.pool import PoolRows
 from onebit.learners.training.pooled import built_in
 from onebit.learners.training.result import TrainingResult, missing_label
+from onebit.learners.training.rows import as_rows, list_as_rows
 from onebit.randomness import generator, given_or_fresh
 from onebit.raters import CallableRater
 from onebit.records import ANSWERS_PER_ITEM, DELTA, Answer, Question, TrainingProtocol
@@ -99,7 +100,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         *,
         answer: AnswerFunction | None = None,
         labels: Sequence[Any] | None = None,
-        label_features: ArrayLike | None = None,
+        label_features: Any = None,
         answers: Iterable[Sequence[Any]] = (),
         observe: Callable[[int, TrainingResult], None] | None = None,
     ) -> YesNoClassifier:
@@ -115,6 +116,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         self.seed_ = given_or_fresh(self.seed)[0]
         given_before = list(answers)
+        X = as_rows(X)
         pool = PoolRows.of(X, self.budget, self.seed_, given_before)
         x = self._checked(pool.taken(X), reset=True)
         n_items = self.n_pool_ = n_examples(x)
@@ -188,7 +190,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each of ``classes_``; shape (n, K)."""
         check_is_fitted(self)
-        x = self._checked(X, reset=False)
+        x = self._checked(as_rows(X), reset=False)
         # In double precision, so that what is said of a row does not hang on the rows beside it.
         seen = x if self._features is None else self._features(x).astype(np.float64)
         belief = mean_belief(self._model, seen).astype(np.float64)
@@ -212,7 +214,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if is_text(X):
             return X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
         if self.estimator is not None:
-            return X if hasattr(X, "shape") or issparse(X) else _as_rows(X)
+            return X if hasattr(X, "shape") else list_as_rows(X)
         check_built_in_takes(X)
         return validate_data(self, X, reset=reset, accept_sparse="csr")
 
@@ -243,12 +245,13 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = names
         return CallableRater(lambda item, label: answer(item, names[label].item()))
 
-    def _names(self, labels: Sequence[Any] | None, label_features: ArrayLike | None) -> NDArray[np.float32] | None:
+    def _names(self, labels: Sequence[Any] | None, label_features: Any) -> NDArray[np.float32] | None:
         """The names of ``classes_`` in the features of the built-in model; None where there are none."""
         features = self._features
         if label_features is None:
             return None if features is None else features.of_names(self.classes_)
-        given = np.asarray(label_features, dtype=np.float64)
+        dense = label_features.toarray() if issparse(label_features) else label_features
+        given = np.asarray(dense, dtype=np.float64)
         if labels is None or features is None or given.shape != (self.classes_.size, features.n_columns):
             raise InvalidInputError(
                 f"label_features has shape {given.shape}; it needs labels, X of numbers, no estimator, and a row for "
@@ -297,13 +300,3 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.accuracy_interval_: tuple[float, float] | None = None if audited is None else (audited.low, audited.high)
         self.verified_items_ = pool.rows_of([each.item for each in result.verified])
         self.verified_labels_ = self.classes_[[each.label for each in result.verified]]
-
-
-def _as_rows(X: Any) -> NDArray[Any]:
-    """A list of rows as an array: of numbers where all rows are, else of whatever they are."""
-    try:
-        return np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        rows = np.empty(len(X), dtype=object)
-        rows[:] = X
-        return rows

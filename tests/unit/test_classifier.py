@@ -112,6 +112,8 @@ def test_bad_input_is_one_clear_error(arguments: dict, says: str) -> None:
     [
         (np.zeros((150, 8, 8)), r"shape \(150, 8, 8\).*reshape"),
         (pd.DataFrame({"size": X[:, 0], "city": ["Rome"] * 150}), "column 'city' holds texts, such as 'Rome'"),
+        (pd.DataFrame({"city": ["Rome"] * 150}), r"one column, 'city', .*give X\['city'\]"),
+        (pd.DataFrame(X[:, [0, 0]], columns=["a", "a"]), "two columns are called 'a'"),
         (["a text"] * 3 + [None] + ["a text"] * 146, "row 3 is None, and others are texts"),
     ],
 )

@@ -25,6 +25,7 @@ from onebit.learners.training.constants import (
     REFIT_GROWTH,
 )
 from onebit.learners.training.model import Floats, Ints, Known, take, unwarned_of_few_rows
+from onebit.learners.training.rows import with_gaps
 
 #: What to do about an estimator that fails.
 ANOTHER = "give an estimator that takes these rows, or None for the built-in model"
@@ -101,7 +102,7 @@ class EstimatorModel:
         So what it does not take is refused before any answer. Where it fails to fit, it is tried with more rows.
         """
         order = np.random.default_rng(0).permutation(n_examples(x))
-        gaps = _with_gaps(x)[:N_PROBED]
+        gaps = with_gaps(x)[:N_PROBED]
         for n_rows in (min(N_PROBED, order.size // 2), MOST_PROBED):
             rows = np.union1d(order[:n_rows], gaps)
             others = np.setdiff1d(order[n_rows : n_rows + N_PROBED], rows)
@@ -109,7 +110,7 @@ class EstimatorModel:
                 fitted = self._fit_to(take(x, rows), np.arange(rows.size) % 2)
                 break
             except OnebitError as error:
-                if others.size == 0 or n_rows == MOST_PROBED:
+                if n_rows == MOST_PROBED:
                     raise OnebitError(f"{error}. Nothing was asked yet; {ANOTHER}") from error
         if others.size:
             try:
@@ -196,10 +197,3 @@ class EstimatorModel:
 def _reason(error: Exception) -> str:
     """What an estimator said, as the end of a sentence."""
     return f"{type(error).__name__}: {error}".strip().rstrip(".:")
-
-
-def _with_gaps(x: Examples) -> Ints:
-    """The rows of numbers that have a NaN."""
-    if not isinstance(x, np.ndarray) or x.dtype.kind != "f":
-        return np.empty(0, dtype=np.int64)
-    return np.flatnonzero(np.isnan(x.reshape(len(x), -1)).any(axis=1))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from scipy.sparse import issparse
 
 from onebit.errors import InvalidInputError, shown
+from onebit.learners.training.rows import columns_of
 
 
 def check_built_in_takes(x: Any) -> None:
@@ -33,8 +34,17 @@ def check_built_in_takes(x: Any) -> None:
 
 
 def _check_frame(frame: Any) -> None:
-    for name in frame.columns:
-        texts = [each for each in np.asarray(frame[name]).tolist() if isinstance(each, str)]
+    # A table of pyarrow has its columns themselves in the place of their names.
+    names = list(getattr(frame, "column_names", frame.columns))
+    if twice := [name for at, name in enumerate(names) if name in names[:at]]:
+        raise InvalidInputError(f"two columns are called {twice[0]!r}; give each a name of its own")
+    for name, column in zip(names, columns_of(frame), strict=True):
+        texts = [each for each in np.asarray(column).tolist() if isinstance(each, str)]
+        if texts and len(names) == 1:
+            raise InvalidInputError(
+                f"X has one column, {name!r}, and it holds texts, such as {shown(texts[0])}; the built-in model takes "
+                f"texts as a list or a single column: give X[{name!r}]"
+            )
         if texts:
             raise InvalidInputError(
                 f"column {name!r} holds texts, such as {shown(texts[0])}; the built-in model takes numbers, or one "

@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.sparse import SparseEfficiencyWarning, csr_array
 from scipy.stats import binom
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
@@ -28,13 +29,14 @@ from sklearn.semi_supervised import LabelPropagation
 from sklearn.svm import LinearSVC
 
 from onebit.classifier import YesNoClassifier
-from onebit.errors import OnebitError
+from onebit.errors import InvalidInputError, OnebitError
 from onebit.learners.training.columns import features_of_anything
 from onebit.learners.training.estimator import EstimatorModel
 from onebit.learners.training.guide import Guide
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Known, mean_belief, take
 from onebit.learners.training.pooled import built_in
+from onebit.learners.training.rows import with_gaps
 from onebit.records import ANSWERS_PER_ITEM, Answer, TrainingProtocol
 
 K = 8
@@ -123,16 +125,85 @@ def test_numbers_with_gaps_for_those_that_take_them() -> None:
 
 
 def test_and_for_others_they_are_refused_before_any_question() -> None:
-    gaps, asked = X.copy(), list[int]()
+    gaps = X.copy()
     gaps[-1, 0] = np.nan
+    check_is_refused(LogisticRegression(), gaps, "contains NaN")
+
+
+def check_is_refused(estimator: object, x: Any, says: str) -> None:
+    """One clear error before any question."""
+    asked = list[int]()
 
     def answer(row: int, label: str) -> bool:
         asked.append(row)
         return False
 
-    with pytest.raises(OnebitError, match="contains NaN"):
-        YesNoClassifier(LogisticRegression()).fit(gaps, answer=answer, labels=LABELS)
+    with pytest.raises(OnebitError, match=f"(?s){says}.*Nothing was asked yet"):
+        YesNoClassifier(estimator, budget=100).fit(x, answer=answer, labels=LABELS)
     assert asked == []
+
+
+def with_one_gap(kind: str) -> Any:
+    gaps = np.repeat(X, 8, axis=0)
+    gaps[2111, 1] = np.nan
+    made: dict[str, Any] = {
+        "pandas": pd.DataFrame(gaps),
+        "nullable": pd.DataFrame(gaps).convert_dtypes(),
+        "polars": pl.DataFrame(gaps),
+        "null": pl.DataFrame(gaps).fill_nan(None),
+        "objects": gaps.astype(object),
+        "lists": gaps.tolist(),
+        "sparse": csr_array(gaps),
+    }
+    return made[kind]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "nullable", "polars", "null", "objects", "lists", "sparse"])
+def test_a_gap_is_found_wherever_it_is(kind: str) -> None:
+    check_is_refused(LogisticRegression(), with_one_gap(kind), "NaN")
+
+
+@pytest.mark.parametrize("series", [list, pd.Series, pl.Series])
+def test_a_missing_text_is_found(series: Any) -> None:
+    texts = [f"text {number}" for number in range(5000)]
+    check_is_refused(make_pipeline(TfidfVectorizer(), MultinomialNB()), series([*texts, None]), "failed to fit")
+
+
+def test_each_column_that_has_gaps_is_tried_with_one() -> None:
+    frame = pd.DataFrame(X)
+    frame.iloc[:300, 0], frame.iloc[500, 1] = np.nan, np.nan
+    assert 500 in with_gaps(frame)
+    assert with_gaps(frame).size == 2
+
+
+def test_a_list_of_rows_reaches_the_estimator_as_it_is() -> None:
+    rows = [[f"color {label // 2}", "1"] for label in Y]
+    estimator = make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression(max_iter=1000))
+    assert np.mean(trained(estimator, rows, "follow-up").predict(rows) == np.array(LABELS)[Y]) > 0.3
+
+
+@pytest.mark.parametrize("kind", ["coo", "dia", "bsr", "csc"])
+def test_sparse_numbers_of_every_format(kind: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SparseEfficiencyWarning)
+        x = csr_array(X * (X > 0)).asformat(kind)
+    assert trained(SeesSparse(), x, "follow-up", 60).predict(x).shape == (600,)
+    assert trained(None, x, "follow-up", 60).predict(x).shape == (600,)
+
+
+class SeesSparse(LogisticRegression):  # type: ignore[misc]
+    """Takes sparse numbers alone."""
+
+    def fit(self, X: Any, y: np.ndarray) -> SeesSparse:
+        assert X.format == "csr"
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("x", ["a text", {"a": X}, iter(X), {"a", "b"}, 5, pl.DataFrame(X).lazy()])
+@pytest.mark.parametrize("estimator", [None, LogisticRegression()])
+def test_what_has_no_rows_is_one_clear_error(estimator: object, x: object) -> None:
+    with pytest.raises(InvalidInputError, match=r"^X is "):
+        YesNoClassifier(estimator).fit(x, Y)
 
 
 class SeesFrames(LogisticRegression):  # type: ignore[misc]
@@ -351,15 +422,7 @@ def test_few_rows_in_all_are_tried_all() -> None:
 )
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_what_cannot_predict_new_rows_is_refused_before_any_question(estimator: object, says: str) -> None:
-    model, asked = YesNoClassifier(estimator, budget=100), list[int]()
-
-    def answer(row: int, label: int) -> bool:
-        asked.append(row)
-        return False
-
-    with pytest.raises(OnebitError, match=f"(?s){says}.*Nothing was asked yet"):
-        model.fit(DIGITS, answer=answer, labels=range(10))
-    assert asked == []
+    check_is_refused(estimator, DIGITS, says)
 
 
 class Forgets(GaussianNB):  # type: ignore[misc]
@@ -379,18 +442,3 @@ def test_a_clone_that_fails_to_predict_waits_for_the_next_and_is_an_error_at_the
     model.learn(replace(some, is_final=True), rng)
     with pytest.raises(OnebitError, match=r"Forgets\(\) gave row .*nan"):
         mean_belief(model, X)
-
-
-def test_features_of_rows_of_every_kind() -> None:
-    assert features_of_anything(np.zeros((5, 8, 8)), 0).shape == (5, 64)  # type: ignore[union-attr]
-    assert features_of_anything(np.array([{}, {}]), 0) is None
-    gaps = features_of_anything(np.array([[1.0, np.nan], [3.0, 2.0], [5.0, 4.0]]), 0)
-    np.testing.assert_allclose(gaps[:, 1], np.sqrt(1.5) * np.array([0, -1, 1]), atol=1e-6)  # type: ignore[index]
-    np.testing.assert_allclose(gaps[:, 2] > 0, [True, False, False])  # type: ignore[index]
-    words = [f"word{number} other{number % 7}" for number in range(200)]
-    frame = pd.DataFrame({"text": words, "color": ["red", "blue"] * 100, "n": range(200)})
-    made = features_of_anything(frame, 0)
-    assert made is not None
-    assert made.shape[0] == 200
-    assert made.shape[1] > 100
-    assert np.isfinite(made).all()
