@@ -13,10 +13,9 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from onebit.errors import InvalidInputError
+from onebit.errors import InvalidInputError, shown
 from onebit.hypotheses.base import n_examples
 from onebit.learners.contract import run
 from onebit.learners.training.columns import features_of_anything
@@ -24,7 +23,7 @@ from onebit.learners.training.earlier import EarlierAnswer, Remembered, checked
 from onebit.learners.training.estimator import EstimatorModel
 from onebit.learners.training.features import Features, is_text
 from onebit.learners.training.guide import Guide
-from onebit.learners.training.inputs import as_labels, check_built_in_takes
+from onebit.learners.training.inputs import as_labels, as_truth, check_built_in_takes, check_is_as_learned
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model, mean_belief
 from onebit.learners.training.pool import PoolRows
@@ -99,7 +98,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y: ArrayLike | None = None,
         *,
         answer: AnswerFunction | None = None,
-        labels: Sequence[Any] | None = None,
+        labels: Iterable[Any] | None = None,
         label_features: Any = None,
         answers: Iterable[Sequence[Any]] = (),
         observe: Callable[[int, TrainingResult], None] | None = None,
@@ -116,17 +115,19 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         self.seed_ = given_or_fresh(self.seed)[0]
         given_before = list(answers)
-        X = as_rows(X)
+        X, labels = as_rows(X), None if labels is None else as_labels(labels).tolist()
         pool = PoolRows.of(X, self.budget, self.seed_, given_before)
         x = self._checked(pool.taken(X), reset=True)
         n_items = self.n_pool_ = n_examples(x)
         n_rows = n_items if pool.rows is None else pool.n_rows
         rater = self._rater(n_rows, y, answer, labels)
         if n_items < 2:
-            raise InvalidInputError(f"there is n_samples={n_items} row; one is asked about and one more is needed")
+            raise InvalidInputError(
+                f"X has n_samples={n_items}; at least two rows are needed, one to ask about and one to predict"
+            )
         if self.classes_.size < 2:
             raise InvalidInputError(
-                f"there is only one class, {self.classes_[0]!r}; with nothing to choose between there is nothing to ask"
+                f"there is only one class, {self.classes_.tolist()[0]!r}; give at least two, or there is nothing to ask"
             )
         self._features = Features(x, self.seed_) if self.estimator is None else None
         seen = x if self._features is None else self._features(x)
@@ -211,6 +212,8 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any, reset: bool) -> Any:
         """Rows that can be indexed; an estimator has them as they are, and whether it takes them is tried elsewhere."""
+        if not reset and self._features is not None:
+            check_is_as_learned(X, learned_texts=self._features.n_columns is None)
         if is_text(X):
             return X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
         if self.estimator is not None:
@@ -227,21 +230,22 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise InvalidInputError(
                     "requires y to be passed, but the target y is None; give y, or answer and labels for a real rater"
                 )
-            truth = column_or_1d(y, warn=True)
-            assert_all_finite(truth, input_name="y")
-            check_classification_targets(truth)
+            truth = as_truth(y)
             if truth.size != n_items:
                 raise InvalidInputError(f"y has {truth.size} labels for {n_items} rows; give one for each")
-            known = np.unique(truth if labels is None else np.concatenate([truth, as_labels(labels)]))
+            known = np.unique(truth if labels is None else as_labels([*truth.tolist(), *labels]))
             self.classes_ = known
             return CallableRater(lambda item, label: bool(truth[item] == known[label]))
         if y is not None:
             raise InvalidInputError("both y and answer are given; y simulates a rater, so give one of them")
         if labels is None or len(labels) == 0:
             raise InvalidInputError("answer is given without labels; say which labels may be asked about")
-        names = np.unique(as_labels(labels))
+        names, counts = np.unique(as_labels(labels), return_counts=True)
         if names.size != len(labels):
-            raise InvalidInputError(f"of the {len(labels)} labels some are equal; give each once")
+            twice = names[counts > 1][0].item()
+            raise InvalidInputError(
+                f"of the {len(labels)} labels some are equal, such as {shown(twice)}; give each once"
+            )
         self.classes_ = names
         return CallableRater(lambda item, label: answer(item, names[label].item()))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import datetime
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -96,15 +98,84 @@ def test_constant_features_and_a_label_that_never_comes() -> None:
         ({"y": Y[:10]}, "10 labels for 150 rows"),
         ({}, "y to be passed"),
         ({"answer": lambda index, label: True}, "without labels"),
-        ({"answer": lambda index, label: True, "labels": ["a", "a"]}, "some are equal"),
+        ({"answer": lambda index, label: True, "labels": ["a", "a"]}, "some are equal, such as 'a'"),
         ({"answer": lambda index, label: True, "labels": ["a", "b"], "y": Y}, "both y and answer"),
         ({"answer": lambda index, label: "no", "labels": ["a", "b"]}, "must be True, False"),
-        ({"answer": lambda index, label: True, "labels": [0, 1, "2", 3.0]}, "labels 0 and '2' one is a text"),
+        ({"y": ["a"] * 150}, "only one class, 'a'; give"),
+        ({"answer": lambda index, label: True, "labels": "abc"}, "the labels are 'abc'; give a list"),
+        ({"answer": lambda index, label: True, "labels": 3}, "the labels are 3; give a list"),
+        ({"y": Y, "labels": [1]}, "labels 'setosa' and 1 one is a text"),
     ],
 )
 def test_bad_input_is_one_clear_error(arguments: dict, says: str) -> None:
     with pytest.raises(InvalidInputError, match=says):
         YesNoClassifier(budget=50).fit(X, **arguments)
+
+
+@pytest.mark.parametrize(
+    ("labels", "says"),
+    [
+        ([0, 1, "2"], "0 and '2' one is a whole number and one is a text"),
+        ([0, 1, 3.0], "0 and 3.0 one is a whole number and one is a number with a point"),
+        ([True, False, 2], "True and 2 one is a truth value"),
+        ([datetime.date(2020, 1, 1), datetime.date(2021, 1, 1)], "of type date; .*as a text"),
+        ([np.datetime64("2020"), np.datetime64("2021")], "of type datetime64"),
+        ([2**64, 1], "18446744073709551616, of type int"),
+        ([b"a", b"b"], "of type bytes"),
+        ([1, None, 2], "there is None, which is no label"),
+        (["a", None], "there is None, which is no label"),
+        ([1.0, float("nan")], "there is nan, which is no label"),
+        ([frozenset("a"), frozenset("b")], "of type frozenset"),
+    ],
+)
+def test_labels_of_several_kinds_or_of_none_are_refused_and_in_y_too(labels: list, says: str) -> None:
+    with pytest.raises(InvalidInputError, match=f"the labels .*{says}"):
+        YesNoClassifier().fit(X, answer=lambda index, label: True, labels=labels)
+    with pytest.raises(InvalidInputError, match=f"the labels in y .*{says}"):
+        YesNoClassifier().fit(X, (150 * labels)[:150])
+
+
+@pytest.mark.parametrize("labels", [[(1, 2), (3, 4)], [[1], [2]], np.array([[1], [2]])])
+def test_labels_that_are_rows_are_refused(labels: Sequence) -> None:
+    with pytest.raises(InvalidInputError, match="among the labels there is"):
+        YesNoClassifier().fit(X, answer=lambda index, label: True, labels=labels)
+
+
+@pytest.mark.parametrize(
+    "labels", [["a", "b"], [1, 2], [True, False], [0.5, 1.5], np.array(["a", "b"], dtype=object), pd.Series([1, 2])]
+)
+def test_labels_are_asked_about_as_they_were_given(labels: Sequence) -> None:
+    asked = []
+
+    def answer(index: int, label: Any) -> bool:
+        asked.append(label)
+        return False
+
+    for given in (labels, iter(labels)):
+        YesNoClassifier(budget=20).fit(X, answer=answer, labels=given)
+    assert {type(each) for each in asked} == {type(each) for each in list(labels)}
+    assert set(asked) == set(labels)
+
+
+@pytest.mark.parametrize(
+    ("learned", "x", "says"),
+    [
+        (["some text", "any words"] * 75, X, "has learned texts, and X, of type ndarray, holds none; give a list"),
+        (["some text", "any words"] * 75, "some text", r"X is 'some text'; .* such as \['some text'\]"),
+        (["some text", "any words"] * 75, ["some text", None], "row 1 is None"),
+        (X, ["some text"], "has learned numbers, and X holds texts, such as 'some text'; give"),
+    ],
+)
+def test_other_rows_than_were_learned_are_one_clear_error(learned: Any, x: object, says: str) -> None:
+    model = YesNoClassifier(budget=20, seed=0).fit(learned, Y)
+    with pytest.raises(InvalidInputError, match=says):
+        model.predict(x)
+
+
+def test_too_few_rows() -> None:
+    for rows in (X[:0], X[:1]):
+        with pytest.raises(InvalidInputError, match=f"n_samples={len(rows)}; at least two rows are needed"):
+            YesNoClassifier(GaussianNB()).fit(rows, Y[: len(rows)])
 
 
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def gaps_in(values: NDArray[Any]) -> Bools:
     elif kind in "mM":
         gaps = np.isnat(values)
     elif kind == "O":
-        gaps = np.array([_is_gap(each) for each in values.flat], dtype=np.bool_).reshape(values.shape)
+        gaps = np.array([is_gap(each) for each in values.flat], dtype=np.bool_).reshape(values.shape)
     return gaps
 
 
@@ -102,7 +102,8 @@ def _by_row(values: NDArray[Any]) -> Bools:
     return gaps_in(values.reshape(len(values), -1))
 
 
-def _is_gap(value: Any) -> bool:
+def is_gap(value: Any) -> bool:
+    """Whether ``value`` is none: NaN, None, what data frames have for them, or an infinite number."""
     if isinstance(value, float | np.floating):
         return not np.isfinite(value)
     return type(value).__name__ in MISSING
