@@ -82,7 +82,7 @@ class EstimatorModel:
                 return belief
             except OnebitError as error:
                 if self._is_final:
-                    raise
+                    raise OnebitError(f"{error}. Every answer is kept in history_; {ANOTHER}") from error
                 # It was fitted to few rows; the next clone may do better.
                 self._fitted, self._failure = None, str(error)
         belief[:] = (self._counts + 1) / (self._counts + 1).sum()
@@ -101,22 +101,28 @@ class EstimatorModel:
 
         So what it does not take is refused before any answer. Where it fails to fit, it is tried with more rows.
         """
-        order = np.random.default_rng(0).permutation(n_examples(x))
-        gaps = with_gaps(x)[:N_PROBED]
-        for n_rows in (min(N_PROBED, order.size // 2), MOST_PROBED):
-            rows = np.union1d(order[:n_rows], gaps)
-            others = np.setdiff1d(order[n_rows : n_rows + N_PROBED], rows)
+        order, gaps = np.random.default_rng(0).permutation(n_examples(x)), with_gaps(x)[:N_PROBED]
+        with warnings.catch_warnings():
+            # What it says of made-up labels, such as that they are hard to learn, is of no use.
+            warnings.simplefilter("ignore")
             try:
-                fitted = self._fit_to(take(x, rows), np.arange(rows.size) % 2)
-                break
+                try:
+                    self._try_fit(x, order, min(N_PROBED, order.size // 2), gaps)
+                except _FitError:
+                    self._try_fit(x, order, MOST_PROBED, gaps)
             except OnebitError as error:
-                if n_rows == MOST_PROBED:
-                    raise OnebitError(f"{error}. Nothing was asked yet; {ANOTHER}") from error
+                raise OnebitError(f"{error}. Nothing was asked yet; {ANOTHER}") from error
+
+    def _try_fit(self, x: Examples, order: Ints, n_rows: int, gaps: Ints) -> None:
+        """Fit the first ``n_rows`` of ``order`` and ``gaps``, and predict those that follow."""
+        rows = np.union1d(order[:n_rows], gaps)
+        others = np.setdiff1d(order[n_rows : n_rows + N_PROBED], rows)
+        fitted = self._fit_to(take(x, rows), np.arange(rows.size) % 2)
         if others.size:
             try:
                 self._said(fitted, take(x, others), 2)
             except OnebitError as error:
-                raise OnebitError(f"fitted to {rows.size} rows, {error}. Nothing was asked yet; {ANOTHER}") from error
+                raise OnebitError(f"fitted to {rows.size} rows, {error}") from error
 
     def _fit(self, known: Known) -> None:
         known_row = known.possible.sum(axis=1) == 1
@@ -165,8 +171,8 @@ class EstimatorModel:
         # Of the rows as they are; what repeated ones lack says less.
         failure = failures[0]
         if isinstance(failure, OnebitError):
-            raise failure
-        raise OnebitError(f"{self._estimator!r} failed to fit {label.size} rows: {_reason(failure)}") from failure
+            raise _FitError(str(failure)) from failure
+        raise _FitError(f"{self._estimator!r} failed to fit {label.size} rows: {_reason(failure)}") from failure
 
     def _said(self, fitted: Any, x: Examples, n_met: int) -> Floats:
         """What a fitted clone says of rows: a probability for each of ``n_met`` labels that it has met; shape (n, m).
@@ -192,6 +198,10 @@ class EstimatorModel:
                 f"{shown(said[wrong][0].tolist())}; they must be numbers with a sum above 0"
             )
         return said
+
+
+class _FitError(OnebitError):
+    """An estimator could not be fitted to some rows, and may be to others."""
 
 
 def _reason(error: Exception) -> str:

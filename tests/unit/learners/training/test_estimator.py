@@ -420,7 +420,6 @@ def test_few_rows_in_all_are_tried_all() -> None:
     ],
     ids=lambda each: type(each).__name__,
 )
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_what_cannot_predict_new_rows_is_refused_before_any_question(estimator: object, says: str) -> None:
     check_is_refused(estimator, DIGITS, says)
 
