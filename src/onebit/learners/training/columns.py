@@ -31,6 +31,8 @@ def features_of_anything(x: Any, seed: int) -> NDArray[np.float32] | None:
     if is_frame(x):
         return _of_columns(columns_of(x), seed)
     array = as_array(x)
+    if array.size == 0:
+        return None
     if array.dtype.kind in "biuf" and array.ndim > 1:
         return _of_numbers(array.reshape(len(array), -1))
     return _of_columns([array], seed) if array.ndim <= 2 else None

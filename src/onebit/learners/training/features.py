@@ -33,6 +33,7 @@ class Features:
     #: The main directions of many columns of numbers, (columns, dimensions); None where there are few.
     _directions: NDArray[np.float32] | None = None
     #: What columns are divided by before all else, where some hold numbers whose squares have no end; None otherwise.
+    #: Sparse columns have one number in common.
     _units: NDArray[np.float64] | None = None
 
     def __init__(self, x: Any, seed: int) -> None:
@@ -41,7 +42,9 @@ class Features:
         self._before: Any = None
         if is_text(x) or issparse(x):
             weighted = _weights_of_texts(x) if is_text(x) else None
-            sparse = x if weighted is None else weighted.transform(x)
+            if weighted is None and (most := np.abs(x.data).max(initial=0.0)) > VAST:
+                self._units = np.asarray(most, dtype=np.float64)
+            sparse = self._in_units(x) if weighted is None else weighted.transform(x)
             n_dimensions = min(N_DIMENSIONS, min(sparse.shape) - 1)
             if n_dimensions > 0:
                 # scikit-learn takes 32 bits; a seed that is drawn has more.
@@ -55,7 +58,8 @@ class Features:
         self._mean: NDArray[np.float64] | float = 0.0
         if self._before is None:
             most = np.max([np.abs(dense).max(axis=0) for dense in self._in_parts(x)], axis=0)
-            self._units = np.where(most > VAST, most, 1.0) if (most > VAST).any() else None
+            if (most > VAST).any():
+                self._units = np.where(most > VAST, most, 1.0)
             self._mean = sum(dense.sum(axis=0) for dense in self._in_parts(x)) / n_rows
         squares = sum(((dense - self._mean) ** 2).sum(axis=0) for dense in self._in_parts(x)) / n_rows
         # Main directions are in order of weight, which says how much each means: one scale for all.
@@ -94,9 +98,11 @@ class Features:
             yield self._dense(x[first : first + ROWS_AT_ONCE])
 
     def _dense(self, x: Any) -> NDArray[np.float64]:
-        made = x if self._before is None else self._before.transform(x)
-        dense = np.asarray(made.toarray() if issparse(made) else made, dtype=np.float64)
-        return dense if self._units is None else dense / self._units
+        made = self._in_units(x) if self._before is None else self._before.transform(self._in_units(x))
+        return np.asarray(made.toarray() if issparse(made) else made, dtype=np.float64)
+
+    def _in_units(self, x: Any) -> Any:
+        return x if self._units is None else x / self._units
 
 
 def is_text(x: Any) -> bool:

@@ -23,7 +23,9 @@ def as_rows(x: Any) -> Any:
         return x.tocsr()
     if isinstance(x, str | bytes):
         raise InvalidInputError(f"X is {shown(x)}; give a list of texts, one for each row, such as [{shown(x)}]")
-    counted = hasattr(x, "shape") or hasattr(x, "__len__") or hasattr(x, "__array__")
+    if hasattr(x, "__array__") and not hasattr(x, "shape"):
+        x = np.asarray(x)
+    counted = getattr(x, "shape", None) != () and (hasattr(x, "shape") or hasattr(x, "__len__"))
     if isinstance(x, Mapping | AnySet | Iterator) or not counted:
         raise InvalidInputError(
             f"X is of type {type(x).__name__}; rows must be counted and have an order. Give an array, a data frame, or "

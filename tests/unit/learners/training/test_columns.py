@@ -96,6 +96,7 @@ def test_what_has_no_number_is_left_out_and_an_estimator_has_it(frame: Any, n_fe
 def test_nothing_but_lists_and_rows_that_differ_in_length() -> None:
     assert features_of_anything(pd.DataFrame({"list": LISTS}), 0) is None
     assert features_of_anything(LISTS, 0) is None
+    assert features_of_anything(np.empty((N, 0)), 0) is None
 
 
 def test_columns_of_an_array_of_texts() -> None:

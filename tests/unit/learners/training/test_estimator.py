@@ -199,7 +199,7 @@ class SeesSparse(LogisticRegression):  # type: ignore[misc]
         return super().fit(X, y)
 
 
-@pytest.mark.parametrize("x", ["a text", {"a": X}, iter(X), {"a", "b"}, 5, pl.DataFrame(X).lazy()])
+@pytest.mark.parametrize("x", ["a text", {"a": X}, iter(X), {"a", "b"}, 5, np.array(5), pl.DataFrame(X).lazy()])
 @pytest.mark.parametrize("estimator", [None, LogisticRegression()])
 def test_what_has_no_rows_is_one_clear_error(estimator: object, x: object) -> None:
     with pytest.raises(InvalidInputError, match=r"^X is "):

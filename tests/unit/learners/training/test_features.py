@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from onebit.errors import InvalidInputError
 from onebit.learners.training import features
@@ -47,6 +48,13 @@ def test_vast_numbers_are_as_good_as_others(scale: float) -> None:
     x = np.random.default_rng(0).standard_normal((50, 3))
     vast = x * np.array([scale, 1.0, 1.0])
     np.testing.assert_allclose(Features(vast, seed=0)(vast), Features(x, seed=0)(x), rtol=1e-5)
+
+
+@pytest.mark.parametrize("n_columns", [1, 8])
+def test_vast_sparse_numbers_are_as_good_as_others(n_columns: int) -> None:
+    x = csr_array(np.random.default_rng(0).integers(0, 2, (50, n_columns)).astype(float))
+    vast = x * 1e300
+    np.testing.assert_allclose(Features(vast, seed=0)(vast), Features(x, seed=0)(x), atol=1e-5)
 
 
 def test_a_row_far_from_all_others_has_features_that_end() -> None:
