@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,11 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import assert_all_finite
-from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from onebit.errors import InvalidInputError
+from onebit.errors import InvalidInputError, shown
 from onebit.hypotheses.base import n_examples
 from onebit.learners.contract import run
 from onebit.learners.training.columns import features_of_anything
@@ -22,12 +23,13 @@ from onebit.learners.training.earlier import EarlierAnswer, Remembered, checked
 from onebit.learners.training.estimator import EstimatorModel
 from onebit.learners.training.features import Features, is_text
 from onebit.learners.training.guide import Guide
-from onebit.learners.training.inputs import as_labels, check_built_in_takes
+from onebit.learners.training.inputs import as_labels, as_truth, check_built_in_takes, check_is_as_learned
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model, mean_belief
 from onebit.learners.training.pool import PoolRows
 from onebit.learners.training.pooled import built_in
 from onebit.learners.training.result import TrainingResult, missing_label
+from onebit.learners.training.rows import as_rows, list_as_rows
 from onebit.randomness import generator, given_or_fresh
 from onebit.raters import CallableRater
 from onebit.records import ANSWERS_PER_ITEM, DELTA, Answer, Question, TrainingProtocol
@@ -96,8 +98,8 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         y: ArrayLike | None = None,
         *,
         answer: AnswerFunction | None = None,
-        labels: Sequence[Any] | None = None,
-        label_features: ArrayLike | None = None,
+        labels: Iterable[Any] | None = None,
+        label_features: Any = None,
         answers: Iterable[Sequence[Any]] = (),
         observe: Callable[[int, TrainingResult], None] | None = None,
     ) -> YesNoClassifier:
@@ -113,16 +115,19 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         self.seed_ = given_or_fresh(self.seed)[0]
         given_before = list(answers)
+        X, labels = as_rows(X), None if labels is None else as_labels(labels).tolist()
         pool = PoolRows.of(X, self.budget, self.seed_, given_before)
         x = self._checked(pool.taken(X), reset=True)
         n_items = self.n_pool_ = n_examples(x)
         n_rows = n_items if pool.rows is None else pool.n_rows
         rater = self._rater(n_rows, y, answer, labels)
         if n_items < 2:
-            raise InvalidInputError(f"there is n_samples={n_items} row; one is asked about and one more is needed")
+            raise InvalidInputError(
+                f"X has n_samples={n_items}; at least two rows are needed, one to ask about and one to predict"
+            )
         if self.classes_.size < 2:
             raise InvalidInputError(
-                f"there is only one class, {self.classes_[0]!r}; with nothing to choose between there is nothing to ask"
+                f"there is only one class, {self.classes_.tolist()[0]!r}; give at least two, or there is nothing to ask"
             )
         self._features = Features(x, self.seed_) if self.estimator is None else None
         seen = x if self._features is None else self._features(x)
@@ -164,6 +169,8 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             # Answers cost more than anything else here: what stops the run does not take them with it.
             self._keep_answers(given)
         self._keep(result, pool)
+        if (told := self._fits_failed()) is not None:
+            warnings.warn(told, FitFailedWarning, stacklevel=2)
         # Answers from before, and none that was only recalled.
         self.n_answers_ = len(given)
         self.n_cant_tell_ = sum(each.answer is Answer.CANT_TELL for each in given)
@@ -184,7 +191,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """The probability of each of ``classes_``; shape (n, K)."""
         check_is_fitted(self)
-        x = self._checked(X, reset=False)
+        x = self._checked(as_rows(X), reset=False)
         # In double precision, so that what is said of a row does not hang on the rows beside it.
         seen = x if self._features is None else self._features(x).astype(np.float64)
         belief = mean_belief(self._model, seen).astype(np.float64)
@@ -205,10 +212,12 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _checked(self, X: Any, reset: bool) -> Any:
         """Rows that can be indexed; an estimator has them as they are, and whether it takes them is tried elsewhere."""
+        if not reset and self._features is not None:
+            check_is_as_learned(X, learned_texts=self._features.n_columns is None)
         if is_text(X):
             return X if isinstance(X, np.ndarray) else np.asarray(X, dtype=object)
         if self.estimator is not None:
-            return X if hasattr(X, "shape") or issparse(X) else _as_rows(X)
+            return X if hasattr(X, "shape") else list_as_rows(X)
         check_built_in_takes(X)
         return validate_data(self, X, reset=reset, accept_sparse="csr")
 
@@ -221,30 +230,32 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise InvalidInputError(
                     "requires y to be passed, but the target y is None; give y, or answer and labels for a real rater"
                 )
-            truth = column_or_1d(y, warn=True)
-            assert_all_finite(truth, input_name="y")
-            check_classification_targets(truth)
+            truth = as_truth(y)
             if truth.size != n_items:
                 raise InvalidInputError(f"y has {truth.size} labels for {n_items} rows; give one for each")
-            known = np.unique(truth if labels is None else np.concatenate([truth, as_labels(labels)]))
+            known = np.unique(truth if labels is None else as_labels([*truth.tolist(), *labels]))
             self.classes_ = known
             return CallableRater(lambda item, label: bool(truth[item] == known[label]))
         if y is not None:
             raise InvalidInputError("both y and answer are given; y simulates a rater, so give one of them")
         if labels is None or len(labels) == 0:
             raise InvalidInputError("answer is given without labels; say which labels may be asked about")
-        names = np.unique(as_labels(labels))
+        names, counts = np.unique(as_labels(labels), return_counts=True)
         if names.size != len(labels):
-            raise InvalidInputError(f"of the {len(labels)} labels some are equal; give each once")
+            twice = names[counts > 1][0].item()
+            raise InvalidInputError(
+                f"of the {len(labels)} labels some are equal, such as {shown(twice)}; give each once"
+            )
         self.classes_ = names
         return CallableRater(lambda item, label: answer(item, names[label].item()))
 
-    def _names(self, labels: Sequence[Any] | None, label_features: ArrayLike | None) -> NDArray[np.float32] | None:
+    def _names(self, labels: Sequence[Any] | None, label_features: Any) -> NDArray[np.float32] | None:
         """The names of ``classes_`` in the features of the built-in model; None where there are none."""
         features = self._features
         if label_features is None:
             return None if features is None else features.of_names(self.classes_)
-        given = np.asarray(label_features, dtype=np.float64)
+        dense = label_features.toarray() if issparse(label_features) else label_features
+        given = np.asarray(dense, dtype=np.float64)
         if labels is None or features is None or given.shape != (self.classes_.size, features.n_columns):
             raise InvalidInputError(
                 f"label_features has shape {given.shape}; it needs labels, X of numbers, no estimator, and a row for "
@@ -264,6 +275,10 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         seen = np.zeros((n_examples(x), 1), dtype=np.float32) if features is None else features
         return model, Guide(built_in(seen.shape[1], n_labels, None, rng), seen, near_are_alike=features is not None)
 
+    def _fits_failed(self) -> str | None:
+        """What is to be known of an estimator whose last fits failed."""
+        return self._model.warning if isinstance(self._model, EstimatorModel) else None
+
     def _keep_answers(self, given: list[EarlierAnswer]) -> None:
         self.answered_items_ = np.array([each.item for each in given], dtype=np.int64)
         self.answered_labels_ = self.classes_[[each.label for each in given]]
@@ -280,7 +295,8 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.n_without_label_ = result.n_without_label
         self.without_label_items_ = pool.rows_of(result.without_label)
         self.left_items_ = pool.rows_of(result.left)
-        self.warning_ = missing_label(len(result.without_label), len(result.left), result.n_items_asked)
+        missing = missing_label(len(result.without_label), len(result.left), result.n_items_asked)
+        self.warning_ = "; ".join(filter(None, (missing, self._fits_failed()))) or None
         self.learning_curve_, self.forecast_ = result.curve, result.forecast
         self.status_ = result.status.value
         self.promise_ = result.promise
@@ -288,13 +304,3 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.accuracy_interval_: tuple[float, float] | None = None if audited is None else (audited.low, audited.high)
         self.verified_items_ = pool.rows_of([each.item for each in result.verified])
         self.verified_labels_ = self.classes_[[each.label for each in result.verified]]
-
-
-def _as_rows(X: Any) -> NDArray[Any]:
-    """A list of rows as an array: of numbers where all rows are, else of whatever they are."""
-    try:
-        return np.asarray(X, dtype=np.float64)
-    except (TypeError, ValueError):
-        rows = np.empty(len(X), dtype=object)
-        rows[:] = X
-        return rows

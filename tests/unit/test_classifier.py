@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import datetime
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -13,7 +15,7 @@ from scipy.sparse import csr_array
 from sklearn.base import clone
 from sklearn.datasets import load_iris
 from sklearn.ensemble import ExtraTreesClassifier
-from sklearn.exceptions import NotFittedError
+from sklearn.exceptions import FitFailedWarning, NotFittedError
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -96,10 +98,13 @@ def test_constant_features_and_a_label_that_never_comes() -> None:
         ({"y": Y[:10]}, "10 labels for 150 rows"),
         ({}, "y to be passed"),
         ({"answer": lambda index, label: True}, "without labels"),
-        ({"answer": lambda index, label: True, "labels": ["a", "a"]}, "some are equal"),
+        ({"answer": lambda index, label: True, "labels": ["a", "a"]}, "some are equal, such as 'a'"),
         ({"answer": lambda index, label: True, "labels": ["a", "b"], "y": Y}, "both y and answer"),
         ({"answer": lambda index, label: "no", "labels": ["a", "b"]}, "must be True, False"),
-        ({"answer": lambda index, label: True, "labels": [0, 1, "2", 3.0]}, "labels 0 and '2' one is a text"),
+        ({"y": ["a"] * 150}, "only one class, 'a'; give"),
+        ({"answer": lambda index, label: True, "labels": "abc"}, "the labels are 'abc'; give a list"),
+        ({"answer": lambda index, label: True, "labels": 3}, "the labels are 3; give a list"),
+        ({"y": Y, "labels": [1]}, "labels 'setosa' and 1 one is a text"),
     ],
 )
 def test_bad_input_is_one_clear_error(arguments: dict, says: str) -> None:
@@ -108,10 +113,78 @@ def test_bad_input_is_one_clear_error(arguments: dict, says: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("labels", "says"),
+    [
+        ([0, 1, "2"], "0 and '2' one is a whole number and one is a text"),
+        ([0, 1, 3.0], "0 and 3.0 one is a whole number and one is a number with a point"),
+        ([True, False, 2], "True and 2 one is a truth value"),
+        ([datetime.date(2020, 1, 1), datetime.date(2021, 1, 1)], "of type date; .*as a text"),
+        ([np.datetime64("2020"), np.datetime64("2021")], "of type datetime64"),
+        ([2**64, 1], "18446744073709551616, of type int"),
+        ([b"a", b"b"], "of type bytes"),
+        ([1, None, 2], "there is None, which is no label"),
+        (["a", None], "there is None, which is no label"),
+        ([1.0, float("nan")], "there is nan, which is no label"),
+        ([frozenset("a"), frozenset("b")], "of type frozenset"),
+    ],
+)
+def test_labels_of_several_kinds_or_of_none_are_refused_and_in_y_too(labels: list, says: str) -> None:
+    with pytest.raises(InvalidInputError, match=f"the labels .*{says}"):
+        YesNoClassifier().fit(X, answer=lambda index, label: True, labels=labels)
+    with pytest.raises(InvalidInputError, match=f"the labels in y .*{says}"):
+        YesNoClassifier().fit(X, (150 * labels)[:150])
+
+
+@pytest.mark.parametrize("labels", [[(1, 2), (3, 4)], [[1], [2]], np.array([[1], [2]])])
+def test_labels_that_are_rows_are_refused(labels: Sequence) -> None:
+    with pytest.raises(InvalidInputError, match="among the labels there is"):
+        YesNoClassifier().fit(X, answer=lambda index, label: True, labels=labels)
+
+
+@pytest.mark.parametrize(
+    "labels", [["a", "b"], [1, 2], [True, False], [0.5, 1.5], np.array(["a", "b"], dtype=object), pd.Series([1, 2])]
+)
+def test_labels_are_asked_about_as_they_were_given(labels: Sequence) -> None:
+    asked = []
+
+    def answer(index: int, label: Any) -> bool:
+        asked.append(label)
+        return False
+
+    for given in (labels, iter(labels)):
+        YesNoClassifier(budget=20).fit(X, answer=answer, labels=given)
+    assert {type(each) for each in asked} == {type(each) for each in list(labels)}
+    assert set(asked) == set(labels)
+
+
+@pytest.mark.parametrize(
+    ("learned", "x", "says"),
+    [
+        (["some text", "any words"] * 75, X, "has learned texts, and X, of type ndarray, holds none; give a list"),
+        (["some text", "any words"] * 75, "some text", r"X is 'some text'; .* such as \['some text'\]"),
+        (["some text", "any words"] * 75, ["some text", None], "row 1 is None"),
+        (X, ["some text"], "has learned numbers, and X holds texts, such as 'some text'; give"),
+    ],
+)
+def test_other_rows_than_were_learned_are_one_clear_error(learned: Any, x: object, says: str) -> None:
+    model = YesNoClassifier(budget=20, seed=0).fit(learned, Y)
+    with pytest.raises(InvalidInputError, match=says):
+        model.predict(x)
+
+
+def test_too_few_rows() -> None:
+    for rows in (X[:0], X[:1]):
+        with pytest.raises(InvalidInputError, match=f"n_samples={len(rows)}; at least two rows are needed"):
+            YesNoClassifier(GaussianNB()).fit(rows, Y[: len(rows)])
+
+
+@pytest.mark.parametrize(
     ("x", "says"),
     [
         (np.zeros((150, 8, 8)), r"shape \(150, 8, 8\).*reshape"),
         (pd.DataFrame({"size": X[:, 0], "city": ["Rome"] * 150}), "column 'city' holds texts, such as 'Rome'"),
+        (pd.DataFrame({"city": ["Rome"] * 150}), r"one column, 'city', .*give X\['city'\]"),
+        (pd.DataFrame(X[:, [0, 0]], columns=["a", "a"]), "two columns are called 'a'"),
         (["a text"] * 3 + [None] + ["a text"] * 146, "row 3 is None, and others are texts"),
     ],
 )
@@ -130,12 +203,27 @@ def test_nan_is_refused_and_so_is_predicting_too_early() -> None:
 
 
 class GivesUp(GaussianNB):  # type: ignore[misc]
-    """Fits a few rows, and raises once there are more."""
+    """Fits the labels that are made up to try it, and few rows that have others."""
+
+    most = 60
 
     def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> GivesUp:
-        if len(y) > 60:
+        if len(y) > self.most and not np.array_equal(y, np.arange(len(y)) % 2):
             raise RuntimeError("too much for me")
         return super().fit(X, y, sample_weight)
+
+
+class NeverBegins(GivesUp):
+    most = 0
+
+
+def test_an_estimator_that_gives_up_on_the_way_stays_as_it_was_and_this_is_told() -> None:
+    model = YesNoClassifier(GivesUp(), protocol="follow-up", budget=120, audit=20, seed=0)
+    with pytest.warns(FitFailedWarning, match="too much for me. The classifier is the one that was fitted after"):
+        model.fit(X, Y)
+    assert model.n_answers_ == 120
+    assert "too much for me" in (model.warning_ or "")
+    assert model.score(X, Y) > 0.8
 
 
 def test_answers_outlast_an_estimator_that_raises() -> None:
@@ -145,7 +233,7 @@ def test_answers_outlast_an_estimator_that_raises() -> None:
         asked.append((index, label, "yes" if Y[index] == label else "no"))
         return bool(Y[index] == label)
 
-    model = YesNoClassifier(GivesUp(), budget=200)
+    model = YesNoClassifier(NeverBegins(), budget=200)
     with pytest.raises(OnebitError, match="too much for me"):
         model.fit(X, answer=answer, labels=np.unique(Y).tolist())
     kept = zip(model.answered_items_, model.answered_labels_, model.answers_, strict=True)

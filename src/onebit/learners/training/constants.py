@@ -113,6 +113,11 @@ N_DIMENSIONS = 300
 #: Directions to which more columns of numbers than these are brought, the rows from which they are learned at most, and
 #: the rows that are made dense at once. Origin: round numbers, for time and memory.
 N_DIRECTIONS, MOST_DIRECTED, ROWS_AT_ONCE = 200, 3000, 10_000
+#: Numbers beyond this have squares whose sum is beyond all numbers. Origin: a round number, the square of which can be
+#: added up some 10^100 times.
+VAST = 1e100
+#: A column of a row is at most so many standard deviations from its mean. Origin: more than of any row among 10^12.
+FARTHEST = 1e6
 
 # -- items that have none of the labels (unlisted.py, planning.py)
 
@@ -181,10 +186,12 @@ LIKELY = 0.7
 #: many of them at most. Origin: a fifth of the training rows of letter (logistic regression and trees, seeds 0 to 2,
 #: 1,000 and 3,000 answers), where 0, .3, .5, .7 and .9 were tried; .3 and .5 were the best. The number is for time.
 GUESSED, MOST_GUESSED = 0.5, 2000
-#: Where a fit fails, each label is given in so many rows at least. Origin: more than any default of scikit-learn wants.
-LEAST_ROWS = 10
-#: Rows on which the estimator is tried before the first question. Origin: a round number, for time.
-N_PROBED = 20
+#: Where a fit fails, each label is given in so many rows at least, and if that fails in so many. Origin: the first is
+#: more than any default of scikit-learn wants, the second than most users do.
+LEAST_ROWS = (10, 50)
+#: Rows that the estimator is tried to fit before the first question, as many that it is tried to predict, and how many
+#: it is tried to fit if that fails. Origin: round numbers, for time; common estimators need 50 rows or so.
+N_PROBED, MOST_PROBED = 200, 2000
 #: Where the guide has no features, gamma falls as sqrt(DISCOVERY * K / answers): at first it is 1.
 DISCOVERY = 4.0
 #: A column that is no number has a feature for each of its values, if these are so many at most, and is a text if not.

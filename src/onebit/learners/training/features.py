@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from typing import Any
@@ -15,28 +16,35 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import Normalizer
 from sklearn.utils.extmath import randomized_svd
 
+from onebit.errors import InvalidInputError
 from onebit.hypotheses.base import n_examples
-from onebit.learners.training.constants import MOST_DIRECTED, N_DIMENSIONS, N_DIRECTIONS, ROWS_AT_ONCE
+from onebit.learners.training.constants import FARTHEST, MOST_DIRECTED, N_DIMENSIONS, N_DIRECTIONS, ROWS_AT_ONCE, VAST
 
 
 class Features:
     """Dense columns of about unit variance; learned from the pool without any label.
 
     Numbers are standardised, and a constant column is left at 0; more than ``N_DIRECTIONS`` columns become their main
-    directions (principal components). Texts become tf-idf weights of words and pairs of words; these, and any sparse
-    features, become their main directions (latent semantic analysis), of length one.
+    directions (principal components). Texts become tf-idf weights of words and pairs of words, or of characters where
+    most have no word; these, and any sparse features, become their main directions (latent semantic analysis), of
+    length one.
     """
 
     #: The main directions of many columns of numbers, (columns, dimensions); None where there are few.
     _directions: NDArray[np.float32] | None = None
+    #: What columns are divided by before all else, where some hold numbers whose squares have no end; None otherwise.
+    #: Sparse columns have one number in common.
+    _units: NDArray[np.float64] | None = None
 
     def __init__(self, x: Any, seed: int) -> None:
         #: The number of columns that are wanted; None for texts.
         self.n_columns = None if is_text(x) else int(x.shape[1])
         self._before: Any = None
         if is_text(x) or issparse(x):
-            weighted = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True).fit(x) if is_text(x) else None
-            sparse = x if weighted is None else weighted.transform(x)
+            weighted = _weights_of_texts(x) if is_text(x) else None
+            if weighted is None and (most := np.abs(x.data).max(initial=0.0)) > VAST:
+                self._units = np.asarray(most, dtype=np.float64)
+            sparse = self._in_units(x) if weighted is None else weighted.transform(x)
             n_dimensions = min(N_DIMENSIONS, min(sparse.shape) - 1)
             if n_dimensions > 0:
                 # scikit-learn takes 32 bits; a seed that is drawn has more.
@@ -49,6 +57,9 @@ class Features:
         n_rows = n_examples(x)
         self._mean: NDArray[np.float64] | float = 0.0
         if self._before is None:
+            most = np.max([np.abs(dense).max(axis=0) for dense in self._in_parts(x)], axis=0)
+            if (most > VAST).any():
+                self._units = np.where(most > VAST, most, 1.0)
             self._mean = sum(dense.sum(axis=0) for dense in self._in_parts(x)) / n_rows
         squares = sum(((dense - self._mean) ** 2).sum(axis=0) for dense in self._in_parts(x)) / n_rows
         # Main directions are in order of weight, which says how much each means: one scale for all.
@@ -61,7 +72,10 @@ class Features:
         return np.concatenate([self._columns(dense) for dense in self._in_parts(x)])
 
     def _columns(self, dense: NDArray[np.float64]) -> NDArray[np.float32]:
-        columns: NDArray[np.float32] = ((dense - self._mean) / self._spread).astype(np.float32)
+        with np.errstate(over="ignore"):
+            standard = (dense - self._mean) / self._spread
+        # Of rows that were not there when this was learned; no row that was is so far away.
+        columns = np.clip(standard, -FARTHEST, FARTHEST).astype(np.float32)
         return columns if self._directions is None else columns @ self._directions
 
     def _main_directions(self, x: Any, seed: int) -> NDArray[np.float32]:
@@ -84,8 +98,11 @@ class Features:
             yield self._dense(x[first : first + ROWS_AT_ONCE])
 
     def _dense(self, x: Any) -> NDArray[np.float64]:
-        made = x if self._before is None else self._before.transform(x)
+        made = self._in_units(x) if self._before is None else self._before.transform(self._in_units(x))
         return np.asarray(made.toarray() if issparse(made) else made, dtype=np.float64)
+
+    def _in_units(self, x: Any) -> Any:
+        return x if self._units is None else x / self._units
 
 
 def is_text(x: Any) -> bool:
@@ -93,6 +110,17 @@ def is_text(x: Any) -> bool:
     if issparse(x) or len(getattr(x, "shape", (0,))) != 1 or not hasattr(x, "__len__"):
         return False
     return len(x) > 0 and all(isinstance(each, str) for each in x)
+
+
+def _weights_of_texts(texts: Any) -> TfidfVectorizer:
+    """Weights of words and pairs of them; of characters where most texts have no word, such as an emoji."""
+    words = TfidfVectorizer(ngram_range=(1, 2), sublinear_tf=True)
+    word = re.compile(words.token_pattern)
+    if 2 * sum(word.search(text) is not None for text in texts) >= len(texts):
+        return words.fit(texts)
+    if not any(texts):
+        raise InvalidInputError(f"all {len(texts)} texts are empty; there is nothing to learn from")
+    return TfidfVectorizer(analyzer="char", ngram_range=(1, 2), sublinear_tf=True).fit(texts)
 
 
 def _words(name: str) -> str:

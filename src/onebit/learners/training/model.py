@@ -62,7 +62,11 @@ class Model(Protocol):
 
 
 def take(x: Examples, rows: Ints) -> Examples:
-    """Some rows of examples, which may be a data frame."""
+    """Some rows of examples, which may be a data frame, a table of pyarrow, or a list."""
+    if isinstance(x, list):
+        return [x[row] for row in rows.tolist()]
+    if hasattr(x, "column_names") and hasattr(x, "take"):
+        return x.take(rows)
     return x.iloc[rows] if hasattr(x, "iloc") else x[rows]
 
 

@@ -4,32 +4,39 @@ from __future__ import annotations
 
 import warnings
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.sparse import SparseEfficiencyWarning, csr_array
 from scipy.stats import binom
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
-from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+from sklearn.datasets import load_digits
+from sklearn.decomposition import PCA
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, StackingClassifier
 from sklearn.feature_extraction import DictVectorizer
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.linear_model import LogisticRegression
-from sklearn.naive_bayes import GaussianNB
+from sklearn.naive_bayes import CategoricalNB, GaussianNB, MultinomialNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.semi_supervised import LabelPropagation
 from sklearn.svm import LinearSVC
 
 from onebit.classifier import YesNoClassifier
-from onebit.errors import OnebitError
+from onebit.errors import InvalidInputError, OnebitError
 from onebit.learners.training.columns import features_of_anything
 from onebit.learners.training.estimator import EstimatorModel
 from onebit.learners.training.guide import Guide
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Known, mean_belief, take
 from onebit.learners.training.pooled import built_in
+from onebit.learners.training.rows import with_gaps
 from onebit.records import ANSWERS_PER_ITEM, Answer, TrainingProtocol
 
 K = 8
@@ -43,6 +50,7 @@ def clusters(n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 X, Y = clusters(600)
+DIGITS, OF_DIGITS = (each[:400] for each in load_digits(return_X_y=True))
 
 
 def right_by_labels(estimator: object, x: Any, protocol: TrainingProtocol, budget: int) -> float:
@@ -117,16 +125,85 @@ def test_numbers_with_gaps_for_those_that_take_them() -> None:
 
 
 def test_and_for_others_they_are_refused_before_any_question() -> None:
-    gaps, asked = X.copy(), list[int]()
+    gaps = X.copy()
     gaps[-1, 0] = np.nan
+    check_is_refused(LogisticRegression(), gaps, "contains NaN")
+
+
+def check_is_refused(estimator: object, x: Any, says: str) -> None:
+    """One clear error before any question."""
+    asked = list[int]()
 
     def answer(row: int, label: str) -> bool:
         asked.append(row)
         return False
 
-    with pytest.raises(OnebitError, match="contains NaN"):
-        YesNoClassifier(LogisticRegression()).fit(gaps, answer=answer, labels=LABELS)
+    with pytest.raises(OnebitError, match=f"(?s){says}.*Nothing was asked yet"):
+        YesNoClassifier(estimator, budget=100).fit(x, answer=answer, labels=LABELS)
     assert asked == []
+
+
+def with_one_gap(kind: str) -> Any:
+    gaps = np.repeat(X, 8, axis=0)
+    gaps[2111, 1] = np.nan
+    made: dict[str, Any] = {
+        "pandas": pd.DataFrame(gaps),
+        "nullable": pd.DataFrame(gaps).convert_dtypes(),
+        "polars": pl.DataFrame(gaps),
+        "null": pl.DataFrame(gaps).fill_nan(None),
+        "objects": gaps.astype(object),
+        "lists": gaps.tolist(),
+        "sparse": csr_array(gaps),
+    }
+    return made[kind]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "nullable", "polars", "null", "objects", "lists", "sparse"])
+def test_a_gap_is_found_wherever_it_is(kind: str) -> None:
+    check_is_refused(LogisticRegression(), with_one_gap(kind), "NaN")
+
+
+@pytest.mark.parametrize("series", [list, pd.Series, pl.Series])
+def test_a_missing_text_is_found(series: Any) -> None:
+    texts = [f"text {number}" for number in range(5000)]
+    check_is_refused(make_pipeline(TfidfVectorizer(), MultinomialNB()), series([*texts, None]), "failed to fit")
+
+
+def test_each_column_that_has_gaps_is_tried_with_one() -> None:
+    frame = pd.DataFrame(X)
+    frame.iloc[:300, 0], frame.iloc[500, 1] = np.nan, np.nan
+    assert 500 in with_gaps(frame)
+    assert with_gaps(frame).size == 2
+
+
+def test_a_list_of_rows_reaches_the_estimator_as_it_is() -> None:
+    rows = [[f"color {label // 2}", "1"] for label in Y]
+    estimator = make_pipeline(OneHotEncoder(handle_unknown="ignore"), LogisticRegression(max_iter=1000))
+    assert np.mean(trained(estimator, rows, "follow-up").predict(rows) == np.array(LABELS)[Y]) > 0.3
+
+
+@pytest.mark.parametrize("kind", ["coo", "dia", "bsr", "csc"])
+def test_sparse_numbers_of_every_format(kind: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SparseEfficiencyWarning)
+        x = csr_array(X * (X > 0)).asformat(kind)
+    assert trained(SeesSparse(), x, "follow-up", 60).predict(x).shape == (600,)
+    assert trained(None, x, "follow-up", 60).predict(x).shape == (600,)
+
+
+class SeesSparse(LogisticRegression):  # type: ignore[misc]
+    """Takes sparse numbers alone."""
+
+    def fit(self, X: Any, y: np.ndarray) -> SeesSparse:
+        assert X.format == "csr"
+        return super().fit(X, y)
+
+
+@pytest.mark.parametrize("x", ["a text", {"a": X}, iter(X), {"a", "b"}, 5, np.array(5), pl.DataFrame(X).lazy()])
+@pytest.mark.parametrize("estimator", [None, LogisticRegression()])
+def test_what_has_no_rows_is_one_clear_error(estimator: object, x: object) -> None:
+    with pytest.raises(InvalidInputError, match=r"^X is "):
+        YesNoClassifier(estimator).fit(x, Y)
 
 
 class SeesFrames(LogisticRegression):  # type: ignore[misc]
@@ -255,24 +332,112 @@ class Raises(LogisticRegression):  # type: ignore[misc]
         raise RuntimeError("out of luck")
 
 
-def test_an_estimator_that_raises_is_one_clear_error() -> None:
-    known = Known(X[:50], np.eye(K, dtype=np.bool_)[Y[:50]], np.ones(50), n_answers=50)
-    with pytest.raises(OnebitError, match="out of luck"):
-        EstimatorModel(Raises(), K).learn(known, np.random.default_rng(0))
+def lessons(n_rows: int, is_final: bool = False) -> Known:
+    return Known(X[:n_rows], np.eye(K, dtype=np.bool_)[Y[:n_rows]], np.ones(n_rows), n_rows, is_final=is_final)
+
+
+def test_an_estimator_that_raises_is_one_clear_error_at_the_end() -> None:
+    model = EstimatorModel(Raises(), K)
+    model.learn(lessons(50), np.random.default_rng(0))
+    np.testing.assert_allclose(mean_belief(model, X[:3])[:, 1], (1 + (Y[:50] == 1).sum()) / (50 + K))
+    with pytest.raises(OnebitError, match=r"Raises\(\) failed to fit 60 rows: RuntimeError: out of luck. Every answer"):
+        model.learn(lessons(60, is_final=True), np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("estimator", ["a name", LogisticRegression, StandardScaler()])
+def test_what_is_no_classifier_is_refused(estimator: object) -> None:
     with pytest.raises(OnebitError, match="no fit and predict"):
-        EstimatorModel("a name", K)
+        EstimatorModel(estimator, K)
 
 
-def test_features_of_rows_of_every_kind() -> None:
-    assert features_of_anything(np.zeros((5, 8, 8)), 0).shape == (5, 64)  # type: ignore[union-attr]
-    assert features_of_anything(np.array([{}, {}]), 0) is None
-    gaps = features_of_anything(np.array([[1.0, np.nan], [3.0, 2.0], [5.0, 4.0]]), 0)
-    np.testing.assert_allclose(gaps[:, 1], np.sqrt(1.5) * np.array([0, -1, 1]), atol=1e-6)  # type: ignore[index]
-    np.testing.assert_allclose(gaps[:, 2] > 0, [True, False, False])  # type: ignore[index]
-    words = [f"word{number} other{number % 7}" for number in range(200)]
-    frame = pd.DataFrame({"text": words, "color": ["red", "blue"] * 100, "n": range(200)})
-    made = features_of_anything(frame, 0)
-    assert made is not None
-    assert made.shape[0] == 200
-    assert made.shape[1] > 100
-    assert np.isfinite(made).all()
+class NeedsRows(GaussianNB):  # type: ignore[misc]
+    """Fits so many rows, and no others; a warning of scikit-learn's kind ends with a full stop."""
+
+    def __init__(self, least: int = 0, most: int = 10**9) -> None:
+        super().__init__()
+        self.least, self.most = least, most
+
+    def fit(self, X: np.ndarray, y: np.ndarray, sample_weight: np.ndarray | None = None) -> NeedsRows:
+        if not self.least <= len(np.unique(X, axis=0)) <= self.most:
+            raise ValueError(f"{len(y)} rows do not suit me.")
+        return super().fit(X, y, sample_weight)
+
+
+def test_a_fit_that_fails_for_want_of_rows_is_tried_again_with_more() -> None:
+    model, rng = EstimatorModel(NeedsRows(100), K), np.random.default_rng(0)
+    model.learn(lessons(50), rng)
+    assert model.warning is not None
+    model.learn(lessons(200), rng)
+    assert model.warning is None
+    assert np.mean(mean_belief(model, X).argmax(axis=1) == Y) > 0.8
+
+
+def test_the_last_clone_stays_where_later_fits_fail_and_this_is_told() -> None:
+    model, rng = EstimatorModel(NeedsRows(0, 60), K), np.random.default_rng(0)
+    model.learn(lessons(50), rng)
+    before = mean_belief(model, X)
+    model.learn(lessons(200, is_final=True), rng)
+    np.testing.assert_array_equal(mean_belief(model, X), before)
+    assert model.warning is not None
+    assert "200 rows do not suit me. The classifier is the one that was fitted after 50 answers" in model.warning
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        StackingClassifier([("a", GaussianNB())]),
+        make_pipeline(PCA(30), LogisticRegression()),
+        KNeighborsClassifier(30),
+        CalibratedClassifierCV(GaussianNB(), cv=20),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_estimators_that_need_more_than_a_few_rows(estimator: object) -> None:
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+        assert YesNoClassifier(estimator, budget=120, seed=0).fit(DIGITS, OF_DIGITS).n_answers_ == 120
+
+
+def test_words_that_must_be_in_ten_texts() -> None:
+    rng = np.random.default_rng(0)
+    texts = [f"kind{label} word{number}" for label, number in zip(Y, rng.integers(0, 5000, len(Y)), strict=True)]
+    estimator = make_pipeline(TfidfVectorizer(min_df=10), MultinomialNB())
+    assert trained(estimator, texts, "follow-up", 300).predict(texts).shape == (600,)
+
+
+def test_few_rows_in_all_are_tried_all() -> None:
+    EstimatorModel(NeedsRows(30), K).try_on(X[:40])
+    with pytest.raises(OnebitError, match=r"failed to fit 40 rows.*Nothing was asked yet"):
+        EstimatorModel(NeedsRows(60), K).try_on(X[:40])
+
+
+@pytest.mark.parametrize(
+    ("estimator", "says"),
+    [
+        (make_pipeline(OneHotEncoder(), LogisticRegression()), "failed to predict.*unknown categories"),
+        (CategoricalNB(), "failed to predict.*out of bounds"),
+        (LabelPropagation(), r"LabelPropagation\(\) gave row .*nan"),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+def test_what_cannot_predict_new_rows_is_refused_before_any_question(estimator: object, says: str) -> None:
+    check_is_refused(estimator, DIGITS, says)
+
+
+class Forgets(GaussianNB):  # type: ignore[misc]
+    """Knows nothing of rows whose first number is above 1."""
+
+    def predict_proba(self, X: np.ndarray) -> np.ndarray:
+        found: np.ndarray = super().predict_proba(X)
+        return np.where(X[:, :1] > 1, np.nan, found)
+
+
+def test_a_clone_that_fails_to_predict_waits_for_the_next_and_is_an_error_at_the_end() -> None:
+    model, rng = EstimatorModel(Forgets(), K), np.random.default_rng(0)
+    some = Known(x := X[X[:, 0] <= 1], np.eye(K, dtype=np.bool_)[Y[X[:, 0] <= 1]], np.ones(len(x)), 300)
+    model.learn(some, rng)
+    assert np.ptp(mean_belief(model, x), axis=0).max() > 0.9
+    assert np.isfinite(mean_belief(model, X)).all()
+    model.learn(replace(some, is_final=True), rng)
+    with pytest.raises(OnebitError, match=r"Forgets\(\) gave row .*nan"):
+        mean_belief(model, X)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
+from onebit.errors import InvalidInputError
 from onebit.learners.training import features
 from onebit.learners.training.features import Features
 
@@ -39,3 +41,34 @@ def test_rows_made_dense_some_at_a_time_are_the_same(kind: str, monkeypatch: pyt
     at_once = Features(x, seed=0)(x)
     monkeypatch.setattr(features, "ROWS_AT_ONCE", 7)
     np.testing.assert_allclose(Features(x, seed=0)(x), at_once, atol=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1e99, 1e200, 1e307])
+def test_vast_numbers_are_as_good_as_others(scale: float) -> None:
+    x = np.random.default_rng(0).standard_normal((50, 3))
+    vast = x * np.array([scale, 1.0, 1.0])
+    np.testing.assert_allclose(Features(vast, seed=0)(vast), Features(x, seed=0)(x), rtol=1e-5)
+
+
+@pytest.mark.parametrize("n_columns", [1, 8])
+def test_vast_sparse_numbers_are_as_good_as_others(n_columns: int) -> None:
+    x = csr_array(np.random.default_rng(0).integers(0, 2, (50, n_columns)).astype(float))
+    vast = x * 1e300
+    np.testing.assert_allclose(Features(vast, seed=0)(vast), Features(x, seed=0)(x), atol=1e-5)
+
+
+def test_a_row_far_from_all_others_has_features_that_end() -> None:
+    x = np.random.default_rng(0).standard_normal((50, 3)) / 1e9
+    assert np.isfinite(Features(x, seed=0)(np.full((1, 3), 1e308))).all()
+
+
+@pytest.mark.parametrize("texts", [["😀", "😡", "😀😀"] * 9, ["a", "b", "c"] * 9, ["", "!", "?"] * 9 + ["one word"]])
+def test_texts_without_words_go_by_characters(texts: list[str]) -> None:
+    made = Features(texts, seed=0)(texts)
+    np.testing.assert_allclose(made[1], made[4], atol=1e-5)
+    assert np.linalg.norm(made[1] - made[2]) > 0.5
+
+
+def test_empty_texts_are_one_clear_error() -> None:
+    with pytest.raises(InvalidInputError, match="all 3 texts are empty"):
+        Features(["", "", ""], seed=0)

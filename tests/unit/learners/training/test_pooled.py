@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.sparse import coo_array
 
 from onebit.classifier import YesNoClassifier
 from onebit.errors import InvalidInputError
@@ -69,12 +70,12 @@ def test_what_was_learned_from_is_not_counted_again() -> None:
 def test_features_of_labels_given_by_the_user_name_them() -> None:
     """With so few answers that no network could have learned six labels; given in an order that is not sorted."""
     order = [3, 0, 5, 1, 4, 2]
-    found = {}
-    for features in (NAMES[order], None):
+    found = []
+    for features in (NAMES[order], coo_array(NAMES[order]), None):
         model = YesNoClassifier(budget=30, audit=0, seed=0)
         model.fit(NEAR, answer=lambda row, label: bool(Y[row] == label), labels=order, label_features=features)
-        found[features is None] = model.score(NEAR, Y)
-    assert found[False] > 0.9 > found[True] + 0.1
+        found.append(model.score(NEAR, Y))
+    assert found[0] == found[1] > 0.9 > found[2] + 0.1
     with pytest.raises(InvalidInputError, match=r"label_features has shape \(6, 3\)"):
         YesNoClassifier().fit(NEAR, answer=lambda row, label: True, labels=order, label_features=np.zeros((6, 3)))
 
