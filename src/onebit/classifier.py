@@ -22,6 +22,7 @@ from onebit.learners.training.earlier import EarlierAnswer, Remembered, checked
 from onebit.learners.training.estimator import EstimatorModel
 from onebit.learners.training.features import Features, is_text
 from onebit.learners.training.guide import Guide
+from onebit.learners.training.history import History, Sample
 from onebit.learners.training.inputs import as_labels, check_built_in_takes
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model, mean_belief
@@ -107,13 +108,14 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         gives for each of ``labels``, in their order, so that an item is near its label.
         ``answers`` are from before, each (row, label, answer) or (row, label, answer, audited), such as ``history_`` of
         an earlier fit, to go on with a larger budget or with rows added at the end of ``X``: they count towards the
-        budget, and nothing is asked again. The rows audited then are audited again, and only those whose prediction has
-        changed are asked about, beyond the budget. ``observe`` is told the number of answers and what is known, now and
+        budget, and nothing is asked again. The rows set aside for the audit then, which ``history_`` itself has and a
+        list made of it has not, are audited now, and of those audited before only those whose prediction has changed
+        are asked about, beyond the budget. ``observe`` is told the number of answers and what is known, now and
         then.
         """
         self.seed_ = given_or_fresh(self.seed)[0]
-        given_before = list(answers)
-        pool = PoolRows.of(X, self.budget, self.seed_, given_before)
+        history = History.of(answers)
+        pool = PoolRows.of(X, self.budget, self.seed_, [*history, *history.aside_rows()])
         x = self._checked(pool.taken(X), reset=True)
         n_items = self.n_pool_ = n_examples(x)
         n_rows = n_items if pool.rows is None else pool.n_rows
@@ -128,7 +130,9 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         seen = x if self._features is None else self._features(x)
         names = self._names(labels, label_features)
         self._model, guide = self._new_model(seen, names)
-        by_row = checked(given_before, self.classes_.tolist(), n_rows)
+        raters_err = self.f_no + self.f_yes > 0
+        by_row = checked(history, self.classes_.tolist(), n_rows, raters_err)
+        sample = history.sample_after(by_row)
         earlier = [replace(each, item=pool.item(each.item)) for each in by_row]
         learner = TrainingLearner(
             self._model,
@@ -145,9 +149,10 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             names=names,
             guide=guide,
             earlier=earlier,
+            sample=pool.items_of(sample, n_items),
             seed=self.seed_,
         )
-        given, remembered = by_row, Remembered(earlier, one_is_right=self.f_no + self.f_yes == 0)
+        given, remembered = by_row, Remembered(earlier, one_is_right=not raters_err)
 
         def heard(question: Question) -> Answer:
             said = remembered.of(question)
@@ -162,7 +167,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             result = run(learner, heard, observe=None if observe is None else lambda n: observe(n, learner.result))
         finally:
             # Answers cost more than anything else here: what stops the run does not take them with it.
-            self._keep_answers(given)
+            self._keep_answers(given, pool.sample_of(learner.sample, sample))
         self._keep(result, pool)
         # Answers from before, and none that was only recalled.
         self.n_answers_ = len(given)
@@ -196,6 +201,17 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         probability = self.predict_proba(X)
         predicted: NDArray[Any] = self.classes_[probability.argmax(axis=1)]
         return predicted
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        history = state.get("history_")
+        # In parts that are lists and arrays: a file of skops then needs no type more.
+        return {**state, "history_": history.parts()} if isinstance(history, History) else state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "history_" in state:
+            state = {**state, "history_": History.from_parts(state["history_"])}
+        super().__setstate__(state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -264,14 +280,15 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         seen = np.zeros((n_examples(x), 1), dtype=np.float32) if features is None else features
         return model, Guide(built_in(seen.shape[1], n_labels, None, rng), seen, near_are_alike=features is not None)
 
-    def _keep_answers(self, given: list[EarlierAnswer]) -> None:
+    def _keep_answers(self, given: list[EarlierAnswer], sample: Sample) -> None:
         self.answered_items_ = np.array([each.item for each in given], dtype=np.int64)
         self.answered_labels_ = self.classes_[[each.label for each in given]]
         self.answers_ = np.array([each.answer.value for each in given], dtype=str)
         names = self.answered_labels_.tolist()
-        self.history_ = [
-            (each.item, name, each.answer.value, each.audited) for each, name in zip(given, names, strict=True)
-        ]
+        self.history_ = History(
+            ((each.item, name, each.answer.value, each.audited) for each, name in zip(given, names, strict=True)),
+            sample,
+        )
 
     def _keep(self, result: TrainingResult, pool: PoolRows) -> None:
         self.n_answers_ = result.n_answers

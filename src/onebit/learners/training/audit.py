@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +14,8 @@ from onebit.estimate.accuracy import AccuracyInterval, accuracy_interval, exact_
 from onebit.estimate.delta import failure_of_whole_audit, failure_per_audit
 from onebit.learners.training.constants import AUDIT_GROWTH, AUDIT_SHARE, MOST_ASIDE, MOST_AUDITS
 from onebit.learners.training.earlier import EarlierAnswer
-from onebit.learners.training.model import Ints
+from onebit.learners.training.history import Sample
+from onebit.learners.training.model import Bools, Ints
 from onebit.records import Answer
 
 
@@ -104,25 +106,81 @@ def audited_interval(
     return with_errors(found, *error_rates)
 
 
-def set_aside(
-    shuffled: Ints, earlier: Sequence[EarlierAnswer], audit: int | None, budget: int, target: float | None
-) -> tuple[Ints, int]:
-    """The items in random order, those to be audited first, and how many these are.
+@dataclass(frozen=True, eq=False)
+class Division:
+    """The items of a pool in random order: first those ``aside``, of which the first ``n_audited`` are audited, then
+    those that are a random sample as well (``is_sample`` (n,)), then the others.
+    """
 
-    Without earlier answers they are drawn from all items. What was audited earlier is audited again, and nothing else:
-    what was chosen to train on, and what was not, is no random sample.
+    order: Ints
+    n_aside: int
+    n_audited: int
+    is_sample: Bools
+
+    @property
+    def audited(self) -> list[int]:
+        audited: list[int] = self.order[: self.n_audited].tolist()
+        return audited
+
+    @property
+    def to_train(self) -> Ints:
+        """The items that are trained on, in order."""
+        return self.order[self.n_aside :]
+
+
+def set_aside(
+    shuffled: Ints,
+    earlier: Sequence[EarlierAnswer],
+    sample: Sample,
+    audit: int | None,
+    budget: int,
+    target: float | None,
+) -> Division:
+    """Divide the items: those that are audited are drawn from all, or from the ``sample`` that earlier answers left.
+
+    What was set aside earlier stays aside; where that is not enough, more of the sample is set aside.
     """
     audited, asked = ({each.item for each in earlier if each.audited is of} for of in (True, False))
-    if audited & asked:
-        raise InvalidInputError(f"item {min(audited & asked)} has earlier answers to audit and to train on; say which")
-    if not asked and not audited:
-        return shuffled, items_aside(audit, shuffled.size, budget, target)
-    if not audited:
-        # Rows that somebody answered for reasons of their own: whoever did so knows whether the others are a sample.
-        free = ~np.isin(shuffled, sorted(asked))
-        return np.concatenate([shuffled[free], shuffled[~free]]), items_aside(audit, int(free.sum()), budget, target)
-    is_audited = np.isin(shuffled, sorted(audited))
-    return np.concatenate([shuffled[is_audited], shuffled[~is_audited]]), len(audited)
+    if both := (audited | set(sample.aside)) & asked:
+        raise InvalidInputError(f"item {min(both)} has earlier answers to audit and to train on; say which")
+    touched = np.zeros(shuffled.size, dtype=np.bool_)
+    touched[slice(None) if sample.chosen_from is None else sample.chosen_from] = True
+    is_aside = np.zeros_like(touched)
+    is_aside[list(sample.aside)] = True
+    touched[sorted(asked)] = True
+    is_sample: Bools = is_aside | ~touched
+    fresh = shuffled[is_sample[shuffled] & ~is_aside[shuffled]]
+    order = np.concatenate([np.array(sample.aside, dtype=np.int64), fresh, shuffled[~is_sample[shuffled]]])
+    n_sample = len(sample.aside) + fresh.size
+    if not earlier and not sample.aside:
+        n_audited = items_aside(audit, n_sample, budget, target)
+    else:
+        n_audited = _items_aside_again(audit, len(sample.aside), n_sample, budget, target)
+    return Division(order, max(n_audited, len(sample.aside)), n_audited, is_sample)
+
+
+def _items_aside_again(audit: int | None, n_aside: int, n_sample: int, budget: int, target: float | None) -> int:
+    """How many items are audited by a run that goes on: ``n_aside`` were set aside before, ``n_sample`` can be."""
+    if audit is None:
+        audit = min(max(n_aside, items_aside(None, n_sample, budget, target)), n_sample, budget - 1)
+    if audit > n_sample:
+        raise InvalidInputError(
+            f"audit is {audit}, and after the earlier answers only {n_sample} items can be audited: others were chosen "
+            "to train on or passed over, and are no random sample. Give at most that many, or leave audit out, and "
+            "give history_ itself, not a list made of it, which does not say what was set aside"
+        )
+    if audit == 0 and target is not None:
+        raise InvalidInputError(
+            f"target is {target}, and after the earlier answers no item is left that is a random sample, so nothing "
+            "can show that it is reached. Give history_ itself, not a list made of it, or leave target out"
+        )
+    check_count("audit", audit, least=0)
+    if audit >= budget:
+        raise InvalidInputError(
+            f"audit is {audit}, and {budget} answers of the budget are left; some must be left to train on, so give a "
+            "larger budget, or a smaller audit"
+        )
+    return audit
 
 
 def items_aside(audit: int | None, n_items: int, budget: int, target: float | None) -> int:

@@ -31,7 +31,7 @@ class FollowUpPlanner(Planner):
     """Items that would teach most, and some at random: the first of ``shuffled``."""
 
     def _start(self, shuffled: Ints) -> None:
-        never_asked = shuffled[~self._known.asked[shuffled]]
+        never_asked = shuffled[self._known.fresh(shuffled)]
         kept = never_asked[: round(RANDOM_SHARE * shuffled.size)]
         #: Kept to be drawn at random; until then they cannot be chosen.
         self._random = deque(kept.tolist())

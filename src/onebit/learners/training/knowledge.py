@@ -63,6 +63,8 @@ class Knowledge:
         #: Items at which the last label was asked after noes to all others, and those of them that it is wrong for too.
         self.n_asked_to_end = self.n_without_label = 0
         self.asked: Bools = np.zeros(n_items, dtype=np.bool_)
+        #: Which items are a random sample as long as nobody asked about them.
+        self.is_sample: Bools = np.ones(n_items, dtype=np.bool_)
         #: Which items were drawn at random, where others are chosen.
         self.at_random: Bools = np.zeros(n_items, dtype=np.bool_)
         self._asked_items: list[int] = []
@@ -173,6 +175,11 @@ class Knowledge:
         fit = gammaln(self.n_labels * each) - gammaln(self.n_labels * each + counts.sum())
         fit += (gammaln(counts + each[:, None]) - gammaln(each)[:, None]).sum(axis=1)
         return float(np.exp(softmax(fit) @ np.log(each)))
+
+    def fresh(self, items: Ints) -> Bools:
+        """Which of ``items`` can try the classifier: a random sample, and never asked about."""
+        fresh: Bools = self.is_sample[items] & ~self.asked[items]
+        return fresh
 
     def n_of_each_label(self) -> Ints:
         """How many items are known to have each label; shape (K,)."""

@@ -39,6 +39,7 @@ from onebit.learners.training.earlier import EarlierAnswer
 from onebit.learners.training.epoch import TrainingEpoch, best_possible
 from onebit.learners.training.follow_up import FollowUpPlanner
 from onebit.learners.training.guide import Guide
+from onebit.learners.training.history import Sample
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.model import Bools, Ints, Model, mean_belief, take
 from onebit.learners.training.names import Names
@@ -61,8 +62,9 @@ class TrainingLearner(Learner[TrainingResult]):
     ``near_are_alike``, ``x`` are dense numbers, and questions also go by what is known of near items
     (``neighbours.py``) and, if labels have names in the same features, of ``names`` (K, d) (``names.py``). With a
     ``guide`` the model may be an estimator over rows of any kind: the guide has networks and features, and near items
-    go by the latter. ``earlier`` answers are trained on from the start and count towards the budget; the items audited
-    then are the audit now, and no other item that was asked about is.
+    go by the latter. ``earlier`` answers are trained on from the start and count towards the budget; ``sample`` says
+    which items they left a random sample, of which the audit is (None: those audited then, or else those never asked
+    about).
 
     The interval holds with probability at least 1 - delta for the population of which the pool is a random sample, if
     raters say no to a right label with probability at most ``f_no`` and yes to a wrong one with at most ``f_yes``.
@@ -91,6 +93,7 @@ class TrainingLearner(Learner[TrainingResult]):
         names: NDArray[np.floating] | None = None,
         guide: Guide | None = None,
         earlier: Sequence[EarlierAnswer] = (),
+        sample: Sample | None = None,
         takes_none: bool = True,
         seed: int = 0,
     ) -> None:
@@ -107,20 +110,22 @@ class TrainingLearner(Learner[TrainingResult]):
         shuffled = generator(seed, "order of items").permutation(n_items)
         if target is not None:
             check_fraction("target", target)
-        shuffled, n_aside = set_aside(shuffled, earlier, audit, self._budget, target)
+        sample = Sample.after(earlier) if sample is None else sample
+        self._division = divided = set_aside(shuffled, earlier, sample, audit, self._budget, target)
         for name, rate in (("f_no", f_no), ("f_yes", f_yes)):
             check_range(name, rate, least=0, below=1)
-        self._audits = Audits(shuffled[:n_aside].tolist(), check_fraction("delta", delta), target, f_no, f_yes)
+        self._audits = Audits(divided.audited, check_fraction("delta", delta), target, f_no, f_yes)
         trains_on: Bools = np.zeros(n_items, dtype=np.bool_)
-        trains_on[shuffled[n_aside:]] = True
+        trains_on[divided.to_train] = True
         to_end = generator(seed, "items whose last label is asked").random(n_items)
         self._known = Knowledge(
             trains_on, check_n_labels(n_labels), to_end < LAST_SHARE, to_end < NEVER_LEFT, ITEMS_BEFORE[protocol]
         )
+        self._known.is_sample = divided.is_sample
         self._known.recall(trained_on)
         planner = OneShotPlanner if protocol == "one-shot" else FollowUpPlanner
         # Of a large pool those have neighbours that are asked about first; follow-up keeps its first for later.
-        listed = shuffled[n_aside:] if protocol == "one-shot" else shuffled[n_aside:][::-1]
+        listed = divided.to_train if protocol == "one-shot" else divided.to_train[::-1]
         if names is not None and not (near_are_alike and names.shape == (n_labels, x.shape[1])):
             raise InvalidInputError(
                 f"names has shape {names.shape}; with near_are_alike it may have a row for each of "
@@ -131,7 +136,7 @@ class TrainingLearner(Learner[TrainingResult]):
         if guide is not None and guide.near_are_alike:
             neighbours = Neighbours(guide.features, listed)
         self._guide, self._asks_once = guide, protocol == "one-shot"
-        self._planner: Planner = planner(model, x, self._known, shuffled[n_aside:], seed, neighbours, guide)
+        self._planner: Planner = planner(model, x, self._known, divided.to_train, seed, neighbours, guide)
         self._model, self._x, self._seed = model, x, seed
         self._ledger = Ledger(n_labels, takes_none=takes_none)
         #: The plans of all epochs so far.
@@ -230,6 +235,14 @@ class TrainingLearner(Learner[TrainingResult]):
         self.learned_through = learned_through
         if unlisted is not None:
             self._planner.unlisted = unlisted
+
+    @property
+    def sample(self) -> Sample:
+        """Which items are a random sample by now: for a run that goes on from this one."""
+        divided, trains_on = self._division, self._known.trains_on
+        # Follow-up chooses among all that it trains on; what it keeps to be drawn at random is not trained on before.
+        chosen_from = trains_on & ~divided.is_sample if self._asks_once else trains_on
+        return Sample(tuple(divided.order[: divided.n_aside].tolist()), np.flatnonzero(chosen_from))
 
     @property
     def is_training(self) -> bool:

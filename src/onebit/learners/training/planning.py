@@ -151,7 +151,7 @@ class OneShotPlanner(Planner):
         if items.size == 0:
             self._left = left
             return None
-        fresh = ~self._known.asked[items]
+        fresh = self._known.fresh(items)
         uniform = self._uniforms.uniforms(self._n_drawn, items.size)[:, 0]
         self._n_drawn += items.size
         if given is not None:
