@@ -14,9 +14,10 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from onebit.errors import InvalidInputError
+from onebit.errors import InvalidInputError, check_count
 from onebit.hypotheses.base import n_examples
 from onebit.learners.contract import run
+from onebit.learners.training.audit import audit_for_target
 from onebit.learners.training.columns import features_of_anything
 from onebit.learners.training.earlier import EarlierAnswer, Remembered, checked
 from onebit.learners.training.estimator import EstimatorModel
@@ -28,7 +29,7 @@ from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model, mean_belief
 from onebit.learners.training.pool import PoolRows
 from onebit.learners.training.pooled import built_in
-from onebit.learners.training.result import TrainingResult, missing_label
+from onebit.learners.training.result import TrainingResult, how_it_ended, missing_label
 from onebit.randomness import generator, given_or_fresh
 from onebit.raters import CallableRater
 from onebit.records import ANSWERS_PER_ITEM, DELTA, Answer, Question, TrainingProtocol
@@ -46,9 +47,10 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     given the rows as they are. ``protocol``: *one-shot*, one question about each item
     drawn, or *follow-up*, items chosen by what they teach and asked until a yes. ``budget``: answers in all (None: two
     for each item). ``target``: stop once an accuracy of at least this is shown. ``audit``: answers kept for the
-    accuracy interval (None: a twentieth of the budget). ``delta``: how often that interval may be wrong, if the rater
-    says no to a right label with probability at most ``f_no``, and yes to a wrong one with at most ``f_yes``. ``seed``
-    is for replay and simulation; without it one is drawn from the operating system.
+    accuracy interval (None: a twentieth of the budget; with a target, as many as showing it takes, up to half).
+    ``delta``: how often that interval may be wrong, if the rater says no to a right label with probability at most
+    ``f_no``, and yes to a wrong one with at most ``f_yes``. ``seed`` is for replay and simulation; without it one is
+    drawn from the operating system.
 
     After ``fit``: ``classes_``; ``accuracy_interval_`` (low, high), or None without an audit; ``n_answers_``;
     ``verified_items_`` and ``verified_labels_``, the rows whose label was confirmed; ``status_``; ``seed_``;
@@ -134,14 +136,16 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         by_row = checked(history, self.classes_.tolist(), n_rows, raters_err)
         sample = history.sample_after(by_row)
         earlier = [replace(each, item=pool.item(each.item)) for each in by_row]
+        budget = ANSWERS_PER_ITEM * n_items if self.budget is None else self.budget
+        of_items = pool.items_of(sample, n_items)
         learner = TrainingLearner(
             self._model,
             seen,
             self.classes_.size,
-            budget=ANSWERS_PER_ITEM * n_items if self.budget is None else self.budget,
+            budget=budget,
             protocol=self.protocol,
             target=self.target,
-            audit=self.audit,
+            audit=self._audit(budget, n_items, earlier, of_items),
             delta=self.delta,
             f_no=self.f_no,
             f_yes=self.f_yes,
@@ -149,7 +153,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             names=names,
             guide=guide,
             earlier=earlier,
-            sample=pool.items_of(sample, n_items),
+            sample=of_items,
             seed=self.seed_,
         )
         given, remembered = by_row, Remembered(earlier, one_is_right=not raters_err)
@@ -168,7 +172,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         finally:
             # Answers cost more than anything else here: what stops the run does not take them with it.
             self._keep_answers(given, pool.sample_of(learner.sample, sample))
-        self._keep(result, pool)
+        self._keep(result, pool, len(given), budget)
         # Answers from before, and none that was only recalled.
         self.n_answers_ = len(given)
         self.n_cant_tell_ = sum(each.answer is Answer.CANT_TELL for each in given)
@@ -183,7 +187,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         made.classes_, made._features, made._model = classes, features, model
         if features.n_columns is not None:
             made.n_features_in_ = features.n_columns
-        made._keep(result, PoolRows())
+        made._keep(result, PoolRows(), result.n_answers, made.budget or result.n_answers)
         return made
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -255,6 +259,14 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = names
         return CallableRater(lambda item, label: answer(item, names[label].item()))
 
+    def _audit(self, budget: int, n_items: int, earlier: Sequence[EarlierAnswer], sample: Sample) -> int | None:
+        """How many items are audited, where a target says how many it takes."""
+        if self.target is None or check_count("budget", budget) <= len(earlier):
+            return self.audit
+        n_left = budget - sum(not each.audited for each in earlier)
+        sizes = len(sample.aside), sample.size(n_items, earlier)
+        return audit_for_target(self.target, self.audit, n_left, n_items, sizes, self.delta, (self.f_no, self.f_yes))
+
     def _names(self, labels: Sequence[Any] | None, label_features: ArrayLike | None) -> NDArray[np.float32] | None:
         """The names of ``classes_`` in the features of the built-in model; None where there are none."""
         features = self._features
@@ -290,7 +302,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             sample,
         )
 
-    def _keep(self, result: TrainingResult, pool: PoolRows) -> None:
+    def _keep(self, result: TrainingResult, pool: PoolRows, n_spent: int, budget: int) -> None:
         self.n_answers_ = result.n_answers
         self.n_cant_tell_ = result.n_cant_tell
         self.n_asked_to_end_ = result.n_asked_to_end
@@ -299,7 +311,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.left_items_ = pool.rows_of(result.left)
         self.warning_ = missing_label(len(result.without_label), len(result.left), result.n_items_asked)
         self.learning_curve_, self.forecast_ = result.curve, result.forecast
-        self.status_ = result.status.value
+        self.status_ = how_it_ended(result.status, n_spent, budget)
         self.promise_ = result.promise
         audited = result.accuracy
         self.accuracy_interval_: tuple[float, float] | None = None if audited is None else (audited.low, audited.high)

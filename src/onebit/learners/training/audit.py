@@ -9,10 +9,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from onebit.errors import InvalidInputError, check_count
+from onebit.errors import InvalidInputError, check_count, check_fraction
 from onebit.estimate.accuracy import AccuracyInterval, accuracy_interval, exact_interval, with_errors
 from onebit.estimate.delta import failure_of_whole_audit, failure_per_audit
-from onebit.learners.training.constants import AUDIT_GROWTH, AUDIT_SHARE, MOST_ASIDE, MOST_AUDITS
+from onebit.learners.training.constants import (
+    AUDIT_GROWTH,
+    AUDIT_SHARE,
+    MOST_ASIDE,
+    MOST_AUDITS,
+    MOST_OF_BUDGET,
+)
 from onebit.learners.training.earlier import EarlierAnswer
 from onebit.learners.training.history import Sample
 from onebit.learners.training.model import Bools, Ints
@@ -32,9 +38,13 @@ class Audits:
         self, aside: Sequence[int], delta: float, target: float | None, f_no: float = 0.0, f_yes: float = 0.0
     ) -> None:
         self.target, self._f_no, self._f_yes = target, f_no, f_yes
-        n_audits = 1 if target is None else MOST_AUDITS
+        n_audits = n_useful = 1
+        if target is not None:
+            # One that is too small to show the target, even if every answer is yes, would be of no use.
+            least = fewest_that_show(target, delta, (f_no, f_yes))
+            n_audits, n_useful = MOST_AUDITS, min(MOST_AUDITS, max(1, len(aside) // least))
         self._delta, self._n_aside = delta, len(aside)
-        self._per_audit = math.ceil(len(aside) / n_audits)
+        self._per_audit = math.ceil(len(aside) / n_useful)
         self.aside: deque[int] = deque(aside)
         self._n_left = n_audits
         self._allotted = self._n_yes = self._n_cant_tell = self._n_answers = 0
@@ -59,10 +69,14 @@ class Audits:
         """Whether no training follows the audit: the target is shown, or it was the last audit."""
         return self._n_left == 0 or (self.target is not None and self.reached)
 
-    def due(self, recent_accuracy: float | None, n_answers: int) -> bool:
-        """Whether to audit in the midst of training: the target seems to be reached. One audit is left for the end."""
+    def due(self, recent_accuracy: float | None, n_answers: int, logged: bool = False) -> bool:
+        """Whether to audit in the midst of training: the target seems to be reached. One audit is left for the end.
+
+        ``logged``: an audit comes next by a log; those of earlier versions were as small as four of them have to be.
+        """
         hopeful = self.target is not None and recent_accuracy is not None and recent_accuracy >= self.target
-        return hopeful and self._n_left > 1 and n_answers >= self._not_before
+        can_be = self._n_left > 1 and (logged or len(self.aside) > self._per_audit)
+        return hopeful and can_be and n_answers >= self._not_before
 
     def begin(self, n_answers: int, last: bool) -> None:
         """Begin an audit of the classifier as it is now; ``last``: no training follows."""
@@ -181,6 +195,52 @@ def _items_aside_again(audit: int | None, n_aside: int, n_sample: int, budget: i
             "larger budget, or a smaller audit"
         )
     return audit
+
+
+def fewest_that_show(target: float, delta: float, error_rates: tuple[float, float] = (0.0, 0.0)) -> int:
+    """How many answers, if all are yes, show an accuracy of ``target`` in one of several audits.
+
+    >>> fewest_that_show(0.95, 0.05)
+    146
+    """
+    few, enough = 0, 1
+    while audited_interval((enough, 0, enough), None, delta, error_rates).low < target:
+        few, enough = enough, 2 * enough
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        shows = audited_interval((middle, 0, middle), None, delta, error_rates).low >= target
+        few, enough = (few, middle) if shows else (middle, enough)
+    return enough
+
+
+def audit_for_target(
+    target: float,
+    audit: int | None,
+    budget: int,
+    n_items: int,
+    sample: tuple[int, int],
+    delta: float,
+    error_rates: tuple[float, float] = (0.0, 0.0),
+) -> int:
+    """How many of ``n_items`` items to audit so that ``target`` can be shown; InvalidInputError if it cannot be.
+
+    ``sample``: how many are set aside already, and how many can be. Without ``audit``: as many as ``MOST_AUDITS`` take,
+    as far as the items and half of the ``budget`` go.
+    """
+    n_aside, n_sample = sample
+    least = fewest_that_show(check_fraction("target", target), check_fraction("delta", delta), error_rates)
+    n_most = min(int(MOST_ASIDE * n_items), int(MOST_OF_BUDGET * budget))
+    n_audited = min(max(n_aside, min(MOST_AUDITS * least, n_most)), n_sample) if audit is None else audit
+    if n_audited < least:
+        shares = (
+            f"of {budget:,} answers and {n_items:,} items, {n_sample:,} of them a random sample, it has {n_audited:,}"
+        )
+        given = shares if audit is None else f"audit is {audit:,}"
+        raise InvalidInputError(
+            f"target is {target:g}, and takes an audit of {least:,} answers to be shown, even if all are yes; {given}. "
+            f"Give audit={least:,} or more, with a larger budget or more items if need be, or a lower target"
+        )
+    return n_audited
 
 
 def items_aside(audit: int | None, n_items: int, budget: int, target: float | None) -> int:

@@ -26,6 +26,9 @@ AUDIT_SHARE, MOST_ASIDE = 0.05, 0.2
 #: With a target: how many audits there may be; each has its share of delta, and the last what is left of the items.
 #: Origin: a round number; n of them raise the threshold of each interval by log n.
 MOST_AUDITS = 4
+#: With a target: share of the budget that may be kept for audits. Origin: a round number; what is not needed is not
+#: asked.
+MOST_OF_BUDGET = 0.5
 #: With a target: factor by which the answers must have grown between two audits.
 AUDIT_GROWTH = 1.25
 

@@ -31,6 +31,13 @@ class Sample:
     aside: tuple[int, ...] = ()
     chosen_from: Ints | None = None
 
+    def size(self, n_items: int, earlier: Sequence[EarlierAnswer]) -> int:
+        """How many of ``n_items`` are of it, after ``earlier`` answers."""
+        if self.chosen_from is None:
+            return len(self.aside)
+        touched = {each.item for each in earlier}.union(self.chosen_from.tolist()).difference(self.aside)
+        return n_items - len(touched)
+
     @classmethod
     def after(cls, earlier: Sequence[EarlierAnswer]) -> Sample:
         """What can be said of answers alone: audited rows are a sample, and where there are none, what was not asked.

@@ -416,13 +416,17 @@ class TrainingLearner(Learner[TrainingResult]):
     def _next_epoch(self, given: EpochPlan | None) -> TrainingEpoch | None:
         n_answers = self._ledger.n_answered
         n_to_audit = min(AUDIT_QUESTIONS, self._budget - n_answers)
+        if given is not None:
+            # Audits of earlier versions ended sooner; whatever their number, what they show holds at any moment.
+            n_to_audit = min(n_to_audit, len(given.items)) if given.audits else 0
         if self._audited:
             if aside := self._audits.take(n_to_audit):
                 return self._planner.audit(aside, len(self.epochs), given)
             if self._audits.over:
                 return None
         n_most = self._budget - n_answers - len(self._audits.aside)
-        due = n_most > 0 and not self._audited and self._audits.due(self._trials.settled_accuracy, n_answers)
+        logged = given is not None and given.audits
+        due = n_most > 0 and not self._audited and self._audits.due(self._trials.settled_accuracy, n_answers, logged)
         if n_most > 0 and not due:
             n_questions = min(n_most, max(MIN_QUESTIONS, int(EPOCH_SHARE * (self._n_earlier + n_answers))))
             per_item = self._n_late_questions / self._n_late_items if self._n_late_items else 1.0

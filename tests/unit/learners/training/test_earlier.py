@@ -204,7 +204,7 @@ def test_answers_of_a_training_without_what_it_set_aside_have_no_interval() -> N
     assert again.learning_curve_ == ()
     with pytest.raises(InvalidInputError, match="only 0 items can be audited"):
         trained(200, 500, history, protocol="follow-up", audit=40)
-    with pytest.raises(InvalidInputError, match="no item is left that is a random sample"):
+    with pytest.raises(InvalidInputError, match="0 of them a random sample"):
         trained(200, 500, history, protocol="follow-up", target=0.5)
 
 
