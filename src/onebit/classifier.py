@@ -14,12 +14,12 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from onebit.asking import Before, RowLearner
 from onebit.errors import InvalidInputError, check_count
 from onebit.hypotheses.base import n_examples
-from onebit.learners.contract import run
 from onebit.learners.training.audit import audit_for_target
 from onebit.learners.training.columns import features_of_anything
-from onebit.learners.training.earlier import EarlierAnswer, Remembered, checked
+from onebit.learners.training.earlier import EarlierAnswer, checked
 from onebit.learners.training.estimator import EstimatorModel
 from onebit.learners.training.features import Features, is_text
 from onebit.learners.training.guide import Guide
@@ -32,11 +32,15 @@ from onebit.learners.training.pooled import built_in
 from onebit.learners.training.result import TrainingResult, how_it_ended, missing_label
 from onebit.randomness import generator, given_or_fresh
 from onebit.raters import CallableRater
-from onebit.records import ANSWERS_PER_ITEM, DELTA, Answer, Question, TrainingProtocol
+from onebit.records import ANSWERS_PER_ITEM, DELTA, Answer, TrainingProtocol
 
 #: ``answer(index, label)`` says whether ``label`` is right for row ``index``; None for can't tell, and Answer.NONE
 #: where no label of the list is.
 AnswerFunction = Callable[[int, Any], "bool | Answer | None"]
+
+
+#: Questions that ``fit`` takes at a time.
+AT_A_TIME = 256
 
 
 class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -115,6 +119,51 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         are asked about, beyond the budget. ``observe`` is told the number of answers and what is known, now and
         then.
         """
+        learner, rater = self._begin(X, y, answer, labels, label_features, answers)
+        try:
+            while questions := learner.questions(AT_A_TIME):
+                for question in questions:
+                    learner.hear(question, rater(question))
+                if observe is not None:
+                    observe(len(learner.answers), learner.result)
+        finally:
+            # Answers cost more than anything else here: what stops the run does not take them with it.
+            self._keep_answers(learner)
+        return self.taken_from(learner)
+
+    def learner(
+        self,
+        X: Any,
+        *,
+        labels: Sequence[Any],
+        label_features: ArrayLike | None = None,
+        answers: Iterable[Sequence[Any]] = (),
+    ) -> RowLearner:
+        """Begin what ``fit`` does, for a loop of your own: ``ask`` it for questions and ``tell`` it the answers.
+
+        Its ``classifier`` is this one, fitted to the answers so far; its ``history`` is for ``answers`` later.
+
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> learner = YesNoClassifier(protocol="follow-up", seed=0).learner(X, labels=[0, 1, 2])
+        >>> while questions := learner.ask(5):
+        ...     for question in questions:
+        ...         learner.tell(question, bool(y[question.row] == question.label))
+        >>> learner.classifier.score(X, y) > 0.9
+        True
+        """
+        return self._begin(X, None, _nobody, labels, label_features, answers)[0]
+
+    def _begin(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        answer: AnswerFunction | None,
+        labels: Sequence[Any] | None,
+        label_features: ArrayLike | None,
+        answers: Iterable[Sequence[Any]],
+    ) -> tuple[RowLearner, CallableRater]:
+        """A learner for the rows, and who answers."""
         self.seed_ = given_or_fresh(self.seed)[0]
         history = History.of(answers)
         pool = PoolRows.of(X, self.budget, self.seed_, [*history, *history.aside_rows()])
@@ -128,24 +177,31 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InvalidInputError(
                 f"there is only one class, {self.classes_[0]!r}; with nothing to choose between there is nothing to ask"
             )
+        by_row = checked(history, self.classes_.tolist(), n_rows, raters_err=self.f_no + self.f_yes > 0)
+        before = Before(by_row, history.sample_after(by_row))
+        budget = ANSWERS_PER_ITEM * n_items if self.budget is None else self.budget
         self._features = Features(x, self.seed_) if self.estimator is None else None
         seen = x if self._features is None else self._features(x)
-        names = self._names(labels, label_features)
+        learner = self._training(seen, self._names(labels, label_features), pool, before, budget)
+        return RowLearner(self, learner, pool, before, budget), rater
+
+    def _training(
+        self, seen: Any, names: NDArray[np.float32] | None, pool: PoolRows, before: Before, budget: int
+    ) -> TrainingLearner:
+        """The learner, in items of the pool."""
+        n_items = n_examples(seen)
+        earlier = [replace(each, item=pool.item(each.item)) for each in before.answers]
+        sample = pool.items_of(before.sample, n_items)
+        audit = self._audit(budget, n_items, earlier, sample)
         self._model, guide = self._new_model(seen, names)
-        raters_err = self.f_no + self.f_yes > 0
-        by_row = checked(history, self.classes_.tolist(), n_rows, raters_err)
-        sample = history.sample_after(by_row)
-        earlier = [replace(each, item=pool.item(each.item)) for each in by_row]
-        budget = ANSWERS_PER_ITEM * n_items if self.budget is None else self.budget
-        of_items = pool.items_of(sample, n_items)
-        learner = TrainingLearner(
+        return TrainingLearner(
             self._model,
             seen,
             self.classes_.size,
             budget=budget,
             protocol=self.protocol,
             target=self.target,
-            audit=self._audit(budget, n_items, earlier, of_items),
+            audit=audit,
             delta=self.delta,
             f_no=self.f_no,
             f_yes=self.f_yes,
@@ -153,29 +209,17 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             names=names,
             guide=guide,
             earlier=earlier,
-            sample=of_items,
+            sample=sample,
             seed=self.seed_,
         )
-        given, remembered = by_row, Remembered(earlier, one_is_right=not raters_err)
 
-        def heard(question: Question) -> Answer:
-            said = remembered.of(question)
-            if said is None:
-                row = pool.row(question.item)
-                said = rater(replace(question, item=row))
-                audited = learner.epochs[question.epoch].audits
-                given.append(EarlierAnswer(row, question.label or 0, said, audited))
-            return said
-
-        try:
-            result = run(learner, heard, observe=None if observe is None else lambda n: observe(n, learner.result))
-        finally:
-            # Answers cost more than anything else here: what stops the run does not take them with it.
-            self._keep_answers(given, pool.sample_of(learner.sample, sample))
-        self._keep(result, pool, len(given), budget)
+    def taken_from(self, learner: RowLearner) -> YesNoClassifier:
+        """This classifier, with what its ``learner`` knows by now."""
+        self._keep_answers(learner)
+        self._keep(learner.result, learner.pool, len(learner.answers), learner.budget)
         # Answers from before, and none that was only recalled.
-        self.n_answers_ = len(given)
-        self.n_cant_tell_ = sum(each.answer is Answer.CANT_TELL for each in given)
+        self.n_answers_ = len(learner.answers)
+        self.n_cant_tell_ = sum(each.answer is Answer.CANT_TELL for each in learner.answers)
         return self
 
     @classmethod
@@ -292,15 +336,12 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         seen = np.zeros((n_examples(x), 1), dtype=np.float32) if features is None else features
         return model, Guide(built_in(seen.shape[1], n_labels, None, rng), seen, near_are_alike=features is not None)
 
-    def _keep_answers(self, given: list[EarlierAnswer], sample: Sample) -> None:
+    def _keep_answers(self, learner: RowLearner) -> None:
+        given = learner.answers
         self.answered_items_ = np.array([each.item for each in given], dtype=np.int64)
         self.answered_labels_ = self.classes_[[each.label for each in given]]
         self.answers_ = np.array([each.answer.value for each in given], dtype=str)
-        names = self.answered_labels_.tolist()
-        self.history_ = History(
-            ((each.item, name, each.answer.value, each.audited) for each, name in zip(given, names, strict=True)),
-            sample,
-        )
+        self.history_ = learner.history
 
     def _keep(self, result: TrainingResult, pool: PoolRows, n_spent: int, budget: int) -> None:
         self.n_answers_ = result.n_answers
@@ -317,6 +358,11 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.accuracy_interval_: tuple[float, float] | None = None if audited is None else (audited.low, audited.high)
         self.verified_items_ = pool.rows_of([each.item for each in result.verified])
         self.verified_labels_ = self.classes_[[each.label for each in result.verified]]
+
+
+def _nobody(index: int, label: Any) -> bool:
+    """Whoever runs the loop answers, and not a function."""
+    raise AssertionError
 
 
 def _as_rows(X: Any) -> NDArray[Any]:

@@ -166,14 +166,12 @@ class _Training:
         return float((predicted == self._data.labels[self._held_out]).mean())
 
     def _figures(self, study: Study) -> dict[str, Any]:
-        from onebit.learners.training.result import how_it_ended
-
         result, n_answers = study.result, len(study.view.answers)
         if study.is_over and (not self._checkpoints or self._checkpoints[-1]["answers"] < n_answers):
             self._add_checkpoint(study)
         setting = study.created.training
         told = {
-            "status": how_it_ended(result.status, n_answers, setting.budget) if study.is_over else "running",
+            "status": "running",
             "n_answers": n_answers,
             "n_cant_tell": result.n_cant_tell,
             "n_items": int(self._pool.size),
@@ -190,6 +188,7 @@ class _Training:
         if study.is_over:
             trained = study.kind.classifier(result)
             told |= {
+                "status": trained.status_,
                 "accuracy": self._checkpoints[-1]["accuracy"],
                 "accuracy_interval": list(trained.accuracy_interval_) if trained.accuracy_interval_ else None,
                 "n_verified": len(result.verified),

@@ -142,7 +142,7 @@ class TrainingLearner(Learner[TrainingResult]):
         #: The plans of all epochs so far.
         self.epochs: list[EpochPlan] = []
         self._epoch: TrainingEpoch | None = None
-        self._trials = Trials(self._planner.least_of_guess, delta, (f_no, f_yes))
+        self._trials = Trials(self._planner.least_of_guess, delta, (f_no, f_yes), self._n_earlier)
         self._n_rounds = self._n_refits = self._n_cant_tell = 0
         #: The last epoch from which the model has learned; it may be ahead of the epochs gone through again.
         self.learned_through = -1
@@ -269,7 +269,7 @@ class TrainingLearner(Learner[TrainingResult]):
             n_rounds=self._n_rounds,
             chosen=self._model,
             n_refits=self._n_refits,
-            n_answers=self._ledger.n_answered,
+            n_answers=self._n_earlier + self._ledger.n_answered,
             n_cant_tell=self._n_cant_tell,
             accuracy=self._audits.interval if auditing else None,
             recent_accuracy=self._trials.accuracy,
