@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from sklearn.datasets import load_iris
 
-from onebit import RowLearner, YesNoClassifier
+from onebit import RowTraining, YesNoClassifier
 
 
-def answer(learner: RowLearner, names: list[str], most: int) -> None:
+def answer(learner: RowTraining, names: list[str], most: int) -> None:
     """Answer up to so many questions, five at a time."""
     n_told = 0
     while n_told < most and (questions := learner.ask(5)):

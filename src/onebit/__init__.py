@@ -41,7 +41,7 @@ _HOME = {
     "Pool": "onebit.learners.items",
     "PredictionTable": "onebit.hypotheses.finite",
     "Question": "onebit.records",
-    "RowLearner": "onebit.asking",
+    "RowTraining": "onebit.asking",
     "RowQuestion": "onebit.asking",
     "ShardedTable": "onebit.passes",
     "SimulatedRater": "onebit.raters",

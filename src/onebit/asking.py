@@ -25,7 +25,7 @@ class Classifier(Protocol):
     f_no: float
     f_yes: float
 
-    def taken_from(self, learner: RowLearner) -> Any: ...
+    def taken_from(self, learner: RowTraining) -> Any: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Before:
     sample: Sample
 
 
-class RowLearner:
+class RowTraining:
     """Asks about rows and is told the answers, in any order; made by ``YesNoClassifier.learner``.
 
     Ask for as many questions at a time as there are people to answer them: the model learns when all answers to what

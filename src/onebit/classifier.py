@@ -14,7 +14,7 @@ from sklearn.utils import assert_all_finite
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from onebit.asking import Before, RowLearner
+from onebit.asking import Before, RowTraining
 from onebit.errors import InvalidInputError, check_count
 from onebit.hypotheses.base import n_examples
 from onebit.learners.training.audit import audit_for_target
@@ -138,7 +138,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels: Sequence[Any],
         label_features: ArrayLike | None = None,
         answers: Iterable[Sequence[Any]] = (),
-    ) -> RowLearner:
+    ) -> RowTraining:
         """Begin what ``fit`` does, for a loop of your own: ``ask`` it for questions and ``tell`` it the answers.
 
         Its ``classifier`` is this one, fitted to the answers so far; its ``history`` is for ``answers`` later.
@@ -162,7 +162,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels: Sequence[Any] | None,
         label_features: ArrayLike | None,
         answers: Iterable[Sequence[Any]],
-    ) -> tuple[RowLearner, CallableRater]:
+    ) -> tuple[RowTraining, CallableRater]:
         """A learner for the rows, and who answers."""
         self.seed_ = given_or_fresh(self.seed)[0]
         history = History.of(answers)
@@ -183,7 +183,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._features = Features(x, self.seed_) if self.estimator is None else None
         seen = x if self._features is None else self._features(x)
         learner = self._training(seen, self._names(labels, label_features), pool, before, budget)
-        return RowLearner(self, learner, pool, before, budget), rater
+        return RowTraining(self, learner, pool, before, budget), rater
 
     def _training(
         self, seen: Any, names: NDArray[np.float32] | None, pool: PoolRows, before: Before, budget: int
@@ -213,7 +213,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             seed=self.seed_,
         )
 
-    def taken_from(self, learner: RowLearner) -> YesNoClassifier:
+    def taken_from(self, learner: RowTraining) -> YesNoClassifier:
         """This classifier, with what its ``learner`` knows by now."""
         self._keep_answers(learner)
         self._keep(learner.result, learner.pool, len(learner.answers), learner.budget)
@@ -336,7 +336,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         seen = np.zeros((n_examples(x), 1), dtype=np.float32) if features is None else features
         return model, Guide(built_in(seen.shape[1], n_labels, None, rng), seen, near_are_alike=features is not None)
 
-    def _keep_answers(self, learner: RowLearner) -> None:
+    def _keep_answers(self, learner: RowTraining) -> None:
         given = learner.answers
         self.answered_items_ = np.array([each.item for each in given], dtype=np.int64)
         self.answered_labels_ = self.classes_[[each.label for each in given]]
