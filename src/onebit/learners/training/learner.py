@@ -112,6 +112,9 @@ class TrainingLearner(Learner[TrainingResult]):
             check_fraction("target", target)
         sample = Sample.after(earlier) if sample is None else sample
         self._division = divided = set_aside(shuffled, earlier, sample, audit, self._budget, target)
+        # What was audited, and is not audited again, is spent too.
+        audited = set(divided.audited)
+        self._budget -= sum(each.audited and each.item not in audited for each in earlier)
         for name, rate in (("f_no", f_no), ("f_yes", f_yes)):
             check_range(name, rate, least=0, below=1)
         self._audits = Audits(divided.audited, check_fraction("delta", delta), target, f_no, f_yes)

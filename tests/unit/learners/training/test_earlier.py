@@ -228,7 +228,8 @@ def test_a_smaller_audit_and_none_leave_the_other_rows_aside() -> None:
     first, _ = trained(150, 400, audit=30)
     aside = sample_of(first.history_).aside
     for audit in (10, 0):
-        second, _ = trained(200, 400, first.history_, audit=audit)
+        second, asked = trained(200, 400, first.history_, audit=audit)
+        assert len([row for row, _ in asked if row not in aside]) == 50, "the budget has grown by so much"
         assert (second.accuracy_interval_ is None) is (audit == 0)
         assert sample_of(second.history_).aside == aside
         assert not set(aside) & {row for row, _, _, audited in second.history_ if not audited}
