@@ -41,6 +41,8 @@ _HOME = {
     "Pool": "onebit.learners.items",
     "PredictionTable": "onebit.hypotheses.finite",
     "Question": "onebit.records",
+    "RowTraining": "onebit.asking",
+    "RowQuestion": "onebit.asking",
     "ShardedTable": "onebit.passes",
     "SimulatedRater": "onebit.raters",
     "Status": "onebit.records",

@@ -15,28 +15,34 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.utils import assert_all_finite
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from onebit.errors import InvalidInputError, shown
+from onebit.asking import Before, RowTraining
+from onebit.errors import InvalidInputError, check_count, shown
 from onebit.hypotheses.base import n_examples
-from onebit.learners.contract import run
+from onebit.learners.training.audit import audit_for_target
 from onebit.learners.training.columns import features_of_anything
-from onebit.learners.training.earlier import EarlierAnswer, Remembered, checked
+from onebit.learners.training.earlier import EarlierAnswer, checked
 from onebit.learners.training.estimator import EstimatorModel
 from onebit.learners.training.features import Features, is_text
 from onebit.learners.training.guide import Guide
+from onebit.learners.training.history import History, Sample
 from onebit.learners.training.inputs import as_labels, as_truth, check_built_in_takes, check_is_as_learned
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model, mean_belief
 from onebit.learners.training.pool import PoolRows
 from onebit.learners.training.pooled import built_in
-from onebit.learners.training.result import TrainingResult, missing_label
+from onebit.learners.training.result import TrainingResult, how_it_ended, missing_label
 from onebit.learners.training.rows import as_rows, list_as_rows
 from onebit.randomness import generator, given_or_fresh
 from onebit.raters import CallableRater
-from onebit.records import ANSWERS_PER_ITEM, DELTA, Answer, Question, TrainingProtocol
+from onebit.records import ANSWERS_PER_ITEM, DELTA, Answer, TrainingProtocol
 
 #: ``answer(index, label)`` says whether ``label`` is right for row ``index``; None for can't tell, and Answer.NONE
 #: where no label of the list is.
 AnswerFunction = Callable[[int, Any], "bool | Answer | None"]
+
+
+#: Questions that ``fit`` takes at a time.
+AT_A_TIME = 256
 
 
 class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -47,9 +53,10 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     given the rows as they are. ``protocol``: *one-shot*, one question about each item
     drawn, or *follow-up*, items chosen by what they teach and asked until a yes. ``budget``: answers in all (None: two
     for each item). ``target``: stop once an accuracy of at least this is shown. ``audit``: answers kept for the
-    accuracy interval (None: a twentieth of the budget). ``delta``: how often that interval may be wrong, if the rater
-    says no to a right label with probability at most ``f_no``, and yes to a wrong one with at most ``f_yes``. ``seed``
-    is for replay and simulation; without it one is drawn from the operating system.
+    accuracy interval (None: a twentieth of the budget; with a target, as many as showing it takes, up to half).
+    ``delta``: how often that interval may be wrong, if the rater says no to a right label with probability at most
+    ``f_no``, and yes to a wrong one with at most ``f_yes``. ``seed`` is for replay and simulation; without it one is
+    drawn from the operating system.
 
     After ``fit``: ``classes_``; ``accuracy_interval_`` (low, high), or None without an audit; ``n_answers_``;
     ``verified_items_`` and ``verified_labels_``, the rows whose label was confirmed; ``status_``; ``seed_``;
@@ -109,14 +116,63 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         gives for each of ``labels``, in their order, so that an item is near its label.
         ``answers`` are from before, each (row, label, answer) or (row, label, answer, audited), such as ``history_`` of
         an earlier fit, to go on with a larger budget or with rows added at the end of ``X``: they count towards the
-        budget, and nothing is asked again. The rows audited then are audited again, and only those whose prediction has
-        changed are asked about, beyond the budget. ``observe`` is told the number of answers and what is known, now and
+        budget, and nothing is asked again. The rows set aside for the audit then, which ``history_`` itself has and a
+        list made of it has not, are audited now, and of those audited before only those whose prediction has changed
+        are asked about, beyond the budget. ``observe`` is told the number of answers and what is known, now and
         then.
         """
+        learner, rater = self._begin(X, y, answer, labels, label_features, answers)
+        try:
+            while questions := learner.questions(AT_A_TIME):
+                for question in questions:
+                    learner.hear(question, rater(question))
+                if observe is not None:
+                    observe(len(learner.answers), learner.result)
+        finally:
+            # Answers cost more than anything else here: what stops the run does not take them with it.
+            self._keep_answers(learner)
+        self.taken_from(learner)
+        if (told := self._fits_failed()) is not None:
+            warnings.warn(told, FitFailedWarning, stacklevel=2)
+        return self
+
+    def learner(
+        self,
+        X: Any,
+        *,
+        labels: Iterable[Any],
+        label_features: ArrayLike | None = None,
+        answers: Iterable[Sequence[Any]] = (),
+    ) -> RowTraining:
+        """Begin what ``fit`` does, for a loop of your own: ``ask`` it for questions and ``tell`` it the answers.
+
+        Its ``classifier`` is this one, fitted to the answers so far; its ``history`` is for ``answers`` later.
+
+        >>> from sklearn.datasets import load_iris
+        >>> X, y = load_iris(return_X_y=True)
+        >>> learner = YesNoClassifier(protocol="follow-up", seed=0).learner(X, labels=[0, 1, 2])
+        >>> while questions := learner.ask(5):
+        ...     for question in questions:
+        ...         learner.tell(question, bool(y[question.row] == question.label))
+        >>> learner.classifier.score(X, y) > 0.9
+        True
+        """
+        return self._begin(X, None, _nobody, labels, label_features, answers)[0]
+
+    def _begin(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        answer: AnswerFunction | None,
+        labels: Iterable[Any] | None,
+        label_features: ArrayLike | None,
+        answers: Iterable[Sequence[Any]],
+    ) -> tuple[RowTraining, CallableRater]:
+        """A learner for the rows, and who answers."""
         self.seed_ = given_or_fresh(self.seed)[0]
-        given_before = list(answers)
+        history = History.of(answers)
         X, labels = as_rows(X), None if labels is None else as_labels(labels).tolist()
-        pool = PoolRows.of(X, self.budget, self.seed_, given_before)
+        pool = PoolRows.of(X, self.budget, self.seed_, [*history, *history.aside_rows()])
         x = self._checked(pool.taken(X), reset=True)
         n_items = self.n_pool_ = n_examples(x)
         n_rows = n_items if pool.rows is None else pool.n_rows
@@ -129,20 +185,31 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InvalidInputError(
                 f"there is only one class, {self.classes_.tolist()[0]!r}; give at least two, or there is nothing to ask"
             )
+        by_row = checked(history, self.classes_.tolist(), n_rows, raters_err=self.f_no + self.f_yes > 0)
+        before = Before(by_row, history.sample_after(by_row))
+        budget = ANSWERS_PER_ITEM * n_items if self.budget is None else self.budget
         self._features = Features(x, self.seed_) if self.estimator is None else None
         seen = x if self._features is None else self._features(x)
-        names = self._names(labels, label_features)
+        learner = self._training(seen, self._names(labels, label_features), pool, before, budget)
+        return RowTraining(self, learner, pool, before, budget), rater
+
+    def _training(
+        self, seen: Any, names: NDArray[np.float32] | None, pool: PoolRows, before: Before, budget: int
+    ) -> TrainingLearner:
+        """The learner, in items of the pool."""
+        n_items = n_examples(seen)
+        earlier = [replace(each, item=pool.item(each.item)) for each in before.answers]
+        sample = pool.items_of(before.sample, n_items)
+        audit = self._audit(budget, n_items, earlier, sample)
         self._model, guide = self._new_model(seen, names)
-        by_row = checked(given_before, self.classes_.tolist(), n_rows)
-        earlier = [replace(each, item=pool.item(each.item)) for each in by_row]
-        learner = TrainingLearner(
+        return TrainingLearner(
             self._model,
             seen,
             self.classes_.size,
-            budget=ANSWERS_PER_ITEM * n_items if self.budget is None else self.budget,
+            budget=budget,
             protocol=self.protocol,
             target=self.target,
-            audit=self.audit,
+            audit=audit,
             delta=self.delta,
             f_no=self.f_no,
             f_yes=self.f_yes,
@@ -150,30 +217,17 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             names=names,
             guide=guide,
             earlier=earlier,
+            sample=sample,
             seed=self.seed_,
         )
-        given, remembered = by_row, Remembered(earlier, one_is_right=self.f_no + self.f_yes == 0)
 
-        def heard(question: Question) -> Answer:
-            said = remembered.of(question)
-            if said is None:
-                row = pool.row(question.item)
-                said = rater(replace(question, item=row))
-                audited = learner.epochs[question.epoch].audits
-                given.append(EarlierAnswer(row, question.label or 0, said, audited))
-            return said
-
-        try:
-            result = run(learner, heard, observe=None if observe is None else lambda n: observe(n, learner.result))
-        finally:
-            # Answers cost more than anything else here: what stops the run does not take them with it.
-            self._keep_answers(given)
-        self._keep(result, pool)
-        if (told := self._fits_failed()) is not None:
-            warnings.warn(told, FitFailedWarning, stacklevel=2)
+    def taken_from(self, learner: RowTraining) -> YesNoClassifier:
+        """This classifier, with what its ``learner`` knows by now."""
+        self._keep_answers(learner)
+        self._keep(learner.result, learner.pool, len(learner.answers), learner.budget)
         # Answers from before, and none that was only recalled.
-        self.n_answers_ = len(given)
-        self.n_cant_tell_ = sum(each.answer is Answer.CANT_TELL for each in given)
+        self.n_answers_ = len(learner.answers)
+        self.n_cant_tell_ = sum(each.answer is Answer.CANT_TELL for each in learner.answers)
         return self
 
     @classmethod
@@ -185,7 +239,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         made.classes_, made._features, made._model = classes, features, model
         if features.n_columns is not None:
             made.n_features_in_ = features.n_columns
-        made._keep(result, PoolRows())
+        made._keep(result, PoolRows(), result.n_answers, made.budget or result.n_answers)
         return made
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
@@ -203,6 +257,17 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         probability = self.predict_proba(X)
         predicted: NDArray[Any] = self.classes_[probability.argmax(axis=1)]
         return predicted
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()
+        history = state.get("history_")
+        # In parts that are lists and arrays: a file of skops then needs no type more.
+        return {**state, "history_": history.parts()} if isinstance(history, History) else state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if "history_" in state:
+            state = {**state, "history_": History.from_parts(state["history_"])}
+        super().__setstate__(state)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -249,6 +314,14 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = names
         return CallableRater(lambda item, label: answer(item, names[label].item()))
 
+    def _audit(self, budget: int, n_items: int, earlier: Sequence[EarlierAnswer], sample: Sample) -> int | None:
+        """How many items are audited, where a target says how many it takes."""
+        if self.target is None or check_count("budget", budget) <= len(earlier):
+            return self.audit
+        n_left = budget - sum(not each.audited for each in earlier)
+        sizes = len(sample.aside), sample.size(n_items, earlier)
+        return audit_for_target(self.target, self.audit, n_left, n_items, sizes, self.delta, (self.f_no, self.f_yes))
+
     def _names(self, labels: Sequence[Any] | None, label_features: Any) -> NDArray[np.float32] | None:
         """The names of ``classes_`` in the features of the built-in model; None where there are none."""
         features = self._features
@@ -279,16 +352,14 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """What is to be known of an estimator whose last fits failed."""
         return self._model.warning if isinstance(self._model, EstimatorModel) else None
 
-    def _keep_answers(self, given: list[EarlierAnswer]) -> None:
+    def _keep_answers(self, learner: RowTraining) -> None:
+        given = learner.answers
         self.answered_items_ = np.array([each.item for each in given], dtype=np.int64)
         self.answered_labels_ = self.classes_[[each.label for each in given]]
         self.answers_ = np.array([each.answer.value for each in given], dtype=str)
-        names = self.answered_labels_.tolist()
-        self.history_ = [
-            (each.item, name, each.answer.value, each.audited) for each, name in zip(given, names, strict=True)
-        ]
+        self.history_ = learner.history
 
-    def _keep(self, result: TrainingResult, pool: PoolRows) -> None:
+    def _keep(self, result: TrainingResult, pool: PoolRows, n_spent: int, budget: int) -> None:
         self.n_answers_ = result.n_answers
         self.n_cant_tell_ = result.n_cant_tell
         self.n_asked_to_end_ = result.n_asked_to_end
@@ -298,9 +369,14 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         missing = missing_label(len(result.without_label), len(result.left), result.n_items_asked)
         self.warning_ = "; ".join(filter(None, (missing, self._fits_failed()))) or None
         self.learning_curve_, self.forecast_ = result.curve, result.forecast
-        self.status_ = result.status.value
+        self.status_ = how_it_ended(result.status, n_spent, budget)
         self.promise_ = result.promise
         audited = result.accuracy
         self.accuracy_interval_: tuple[float, float] | None = None if audited is None else (audited.low, audited.high)
         self.verified_items_ = pool.rows_of([each.item for each in result.verified])
         self.verified_labels_ = self.classes_[[each.label for each in result.verified]]
+
+
+def _nobody(index: int, label: Any) -> bool:
+    """Whoever runs the loop answers, and not a function."""
+    raise AssertionError

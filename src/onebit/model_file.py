@@ -31,6 +31,8 @@ TYPES = frozenset(
 )
 #: The number is that of the parts that a classifier has; another has others.
 FORMAT = "onebit classifier 3"
+#: The model's file in the folder of a run.
+MODEL = "model.skops"
 #: Bytes of a model, unpacked. Origin: a round number, far above any that was measured.
 MOST_UNPACKED = 1 << 30
 
@@ -53,7 +55,13 @@ def check_new(option: str, path: Path) -> None:
 
 
 def save_model(path: Path, model: SavedModel) -> None:
-    """Write the file whole, or not at all."""
+    """Write the file whole, or not at all; InvalidInputError for a classifier with an estimator of its user's."""
+    if model.classifier.estimator is not None:
+        raise InvalidInputError(
+            f"the classifier has the estimator {type(model.classifier.estimator).__name__}, and a model file of onebit "
+            "holds the built-in model alone, since other types might run code when loaded; write it with "
+            "skops.io.dump, and read it with the types that you trust"
+        )
     part = path.with_name(f"{path.name}.part")
     kept = {"format": FORMAT, "columns": list(model.columns), "is_text": model.is_text, "classifier": model.classifier}
     try:
@@ -70,7 +78,7 @@ def load_model(path: Path) -> SavedModel:
     from onebit.classifier import YesNoClassifier
 
     if not path.is_file():
-        raise InvalidInputError(f"there is no file {path}; onebit learn writes one")
+        raise InvalidInputError(f"there is no file {path}; onebit learn writes one when it is over")
     try:
         kept = from_bytes(path.read_bytes(), str(path))
     except OSError as error:

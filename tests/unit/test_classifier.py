@@ -272,3 +272,20 @@ def test_nan_at_prediction_is_refused() -> None:
     trained = YesNoClassifier(budget=40).fit(X, Y)
     with pytest.raises(ValueError, match="NaN"):
         trained.predict(np.full((1, 4), np.nan))
+
+
+def test_a_target_that_cannot_be_shown_is_an_error_before_the_first_question() -> None:
+    def answer(index: int, label: str) -> bool:
+        raise AssertionError("asked")
+
+    with pytest.raises(InvalidInputError, match=r"target is 0\.95, and takes an audit of 146 answers"):
+        YesNoClassifier(target=0.95, budget=200).fit(X, answer=answer, labels=["a", "b"])
+
+
+def test_a_target_that_was_not_shown() -> None:
+    model = YesNoClassifier(target=0.7, budget=500, protocol="follow-up", seed=0)
+    model.fit(X, answer=lambda index, label: index % 7 != 0 and bool(Y[index] == label), labels=np.unique(Y).tolist())
+    assert model.accuracy_interval_ is not None
+    assert model.accuracy_interval_[0] < 0.7
+    assert model.status_ == "the target was not shown: there was nothing left to ask that teaches or audits"
+    assert model.n_answers_ < 500

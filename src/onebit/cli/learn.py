@@ -17,7 +17,8 @@ from onebit.cli.answering import answer_at_terminal
 from onebit.cli.keyboard import check_terminal
 from onebit.cli.progress import progress_bar
 from onebit.cli.terminal import plain
-from onebit.errors import InvalidInputError
+from onebit.errors import InvalidInputError, OptionError
+from onebit.model_file import MODEL
 from onebit.randomness import generator
 from onebit.records import TrainingSpec
 from onebit.tables.formats import NAMES
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 HELD_OUT = 0.2
 #: Checkpoints in a run.
 N_CHECKPOINTS = 20
-#: The model's file in the folder of a run.
-MODEL = "model.skops"
 
 
 def learn(
@@ -47,12 +46,12 @@ def learn(
         str | None,
         typer.Option(help="Column with the right labels (NPZ: y); raters are then simulated.", show_default=False),
     ] = None,
-    labels: opt.Labels = None,
+    labels: opt.TrainingLabels = None,
     text: opt.Text = None,
     id: opt.Id = None,
     show: opt.Show = None,
     protocol: opt.TrainingProtocol = TrainingSpec.protocol,
-    budget: opt.Budget = None,
+    budget: opt.TrainingBudget = None,
     target: opt.Target = None,
     delta: opt.Delta = TrainingSpec.delta,
     none_of_these: opt.NoneOfThese = TrainingSpec.none_of_these,
@@ -72,7 +71,11 @@ def learn(
     folder --out.
     """
     _check(data, label, labels, out)
-    spec = opt.spec_of(TrainingSpec, {**locals(), "truth": label})
+    try:
+        spec = opt.spec_of(TrainingSpec, {**locals(), "truth": label})
+    except OptionError as error:
+        # What a study calls truth has another name here.
+        raise (InvalidInputError(error.naming("--label")) if error.option == "truth" else error) from None
     # Imported here: what reads data and learns takes a second that --help should not.
     from onebit.study.folder import StudyFolder
     from onebit.tables.data import Wanted, read_pool
@@ -171,7 +174,7 @@ class _Training:
             self._add_checkpoint(study)
         setting = study.created.training
         told = {
-            "status": result.status.value if study.is_over else "running",
+            "status": "running",
             "n_answers": n_answers,
             "n_cant_tell": result.n_cant_tell,
             "n_items": int(self._pool.size),
@@ -188,6 +191,7 @@ class _Training:
         if study.is_over:
             trained = study.kind.classifier(result)
             told |= {
+                "status": trained.status_,
                 "accuracy": self._checkpoints[-1]["accuracy"],
                 "accuracy_interval": list(trained.accuracy_interval_) if trained.accuracy_interval_ else None,
                 "n_verified": len(result.verified),

@@ -16,7 +16,7 @@ import typer
 from typer.core import TyperArgument, TyperCommand
 
 from onebit.errors import OptionError
-from onebit.records import SelectionSpec, StudySpec, TrainingSpec, WatchSpec
+from onebit.records import ANSWERS_PER_ITEM, SelectionSpec, StudySpec, TrainingSpec, WatchSpec
 from onebit.records.option import options
 from onebit.tables.formats import LOG_NAMES, NAMES
 
@@ -95,6 +95,14 @@ TrainingErrorRates = Annotated[
     option("f_no", TrainingSpec, form=options(TrainingSpec)["f_yes"].help, metavar="F_NO,F_YES"),
 ]
 Budget = Annotated[int | None, option("budget")]
+TrainingBudget = Annotated[
+    int | None,
+    typer.Option(
+        flag("budget"),
+        help=f"Maximum number of answers. Without it: {ANSWERS_PER_ITEM} for each item.",
+        show_default=False,
+    ),
+]
 Seed = Annotated[int | None, option("seed")]
 Id = Annotated[str | None, option("id")]
 Truth = Annotated[str | None, option("truth")]
@@ -104,6 +112,7 @@ Model = Annotated[str | None, option("model")]
 Output = Annotated[str | None, option("output")]
 Text = Annotated[list[str] | None, option("text", TrainingSpec, metavar="COLUMN")]
 Labels = Annotated[Path | None, option("labels", form="A text file, one label per line.")]
+TrainingLabels = Annotated[Path | None, option("labels", TrainingSpec, form="A text file, one label per line.")]
 Overlap = Annotated[int, option("overlap")]
 Lease = Annotated[float, option("lease_seconds")]
 Instructions = Annotated[Path | None, option("instructions", form="A text file.")]

@@ -16,7 +16,7 @@ import typer
 from onebit.cli.options import AsJson, Workers
 from onebit.cli.progress import progress_bar
 from onebit.errors import InvalidInputError
-from onebit.model_file import SavedModel, check_new, load_model
+from onebit.model_file import MODEL, SavedModel, check_new, load_model
 from onebit.tables.cells import no_formula
 from onebit.tables.formats import NAMES, WITH_COLUMNS
 
@@ -27,7 +27,7 @@ COLUMNS = ("item", "label", "probability")
 
 
 def predict(
-    model: Annotated[Path, typer.Argument(help="What onebit learn wrote.")],
+    model: Annotated[Path, typer.Argument(help="What onebit learn wrote: the model, or the folder that it is in.")],
     data: Annotated[
         Path, typer.Argument(help=f"Examples: {NAMES}, with what was learned from; or a folder of Parquet files.")
     ],
@@ -50,6 +50,7 @@ def predict(
     Of a folder of Parquet files, one file after the other is read, or as many at a time as there are --workers; each
     has a CSV of its own. The same command goes on where it was stopped.
     """
+    model = model / MODEL if model.is_dir() else model
     to = out if out is not None else data.with_suffix(".predictions.csv")
     if data.is_dir() and (files := sorted(data.rglob("*.parquet"))):
         n_of_label = _predict_folder(model, files, data, to, id, workers)

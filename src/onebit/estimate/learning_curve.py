@@ -86,13 +86,19 @@ class ForecastPoint:
 
 
 def learning_curve(
-    tried: Sequence[Tried], largest: float, delta: float, error_rates: tuple[float, float] = (0.0, 0.0)
+    tried: Sequence[Tried],
+    largest: float,
+    delta: float,
+    error_rates: tuple[float, float] = (0.0, 0.0),
+    first: int = 0,
 ) -> tuple[CurvePoint, ...]:
-    """The blocks, the last of which may be under way; X_i are at most ``largest``, raters err at most at the rates."""
+    """The blocks, the last of which may be under way; X_i are at most ``largest``, raters err at most at the rates.
+
+    ``first``: there were so many answers before.
+    """
     points: list[CurvePoint] = []
     block: list[Tried] = []
     f_no, f_yes = error_rates
-    first = 0
     for number, each in enumerate(tried):
         block.append(each)
         n_items = sum(one.n_items for one in block)

@@ -31,7 +31,11 @@ class TrainingSpec(StudySpec):
     ] = None
     target: Annotated[float | None, Option("Stop once this accuracy is shown.", above=0, below=1)] = None
     audit: Annotated[
-        int | None, Option("Answers kept for the accuracy interval; without it, a twentieth of all.", least=0)
+        int | None,
+        Option(
+            "Answers kept for the accuracy interval; without it, a twentieth of all, or what showing the target takes.",
+            least=0,
+        ),
     ] = None
     none_of_these: Annotated[
         bool, Option("Raters may say “none of these” where no label of the list is right; that settles the item.")

@@ -158,6 +158,22 @@ def test_in_words(tmp_path: Path) -> None:
         assert words in shown
 
 
+def test_a_model_is_named_by_the_folder_of_its_run(tmp_path: Path) -> None:
+    data = write_numbers(tmp_path, ".npz")
+    learned(data, "--label", "y", "--budget", 60, "--out", tmp_path / "run")
+    assert "200 predictions" in invoke("predict", tmp_path / "run", data)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(InvalidInputError, match=r"no file .*model\.skops; onebit learn writes one when it is over"):
+        invoke("predict", tmp_path / "empty", data, "--out", tmp_path / "again.csv")
+
+
+def test_help_speaks_of_training() -> None:
+    for command in (["learn"], ["study", "learn"]):
+        told = " ".join(invoke(*command, "--help").split())
+        assert "choose a model" not in told
+        assert "models give" not in told
+
+
 @pytest.mark.parametrize(
     ("content", "options", "says"),
     [
@@ -174,6 +190,7 @@ def test_in_words(tmp_path: Path) -> None:
         ("t,kind\n" + '"",x\n"",y\n' * 3, ["--label", "kind", "--text", "t"], "texts are empty"),
         ("t,kind\n\xff,x\n", ["--label", "kind", "--text", "t"], "line 2, column 't': .* is not UTF-8"),
         ("a,kind\n1,x\n", [], "neither --label nor --labels"),
+        ("a,kind\n1,x\n", ["--label", "kind", "--id", "kind"], "--label: the column 'kind' has another use too"),
         ("a,kind\n1,x\n2,y\n", ["--label", "kind", "--budget", "0"], "budget is 0"),
         ("a,kind\n1,x\n2,y\n3,y\n", ["--label", "kind", "--protocol", "all"], "one of one-shot, follow-up"),
     ],

@@ -124,7 +124,7 @@ def test_a_study_that_trains_a_classifier(served: Served) -> None:
         "id": "id",
         "text": ["words"],
         "truth": "right",
-        "target": 0.9,
+        "target": 0.4,
     }
     plan = served.post("plan", served.owner, **body).json()
     assert (plan["models"], plan["items"], plan["labels"], plan["answers"]) == (0, 50, 5, [100, 100, 100])

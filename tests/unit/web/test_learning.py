@@ -167,4 +167,6 @@ def test_words_for_the_aim() -> None:
     aiming = replace(STATUS, target=0.9)
     assert "goes on until that is shown" in learning_words.aim(aiming)
     assert "when that was shown" in learning_words.aim(replace(aiming, status=RunStatus.COMPLETE))
-    assert "all of its 2,000 answers were used" in learning_words.aim(replace(aiming, status=RunStatus.BUDGET))
+    ended = replace(aiming, status=RunStatus.BUDGET)
+    assert "all of its 2,000 answers were used" in learning_words.aim(replace(ended, n_answers=2000))
+    assert "nothing left to ask" in learning_words.aim(replace(ended, n_answers=1900))

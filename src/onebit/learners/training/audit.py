@@ -5,15 +5,23 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from onebit.errors import InvalidInputError, check_count
+from onebit.errors import InvalidInputError, check_count, check_fraction
 from onebit.estimate.accuracy import AccuracyInterval, accuracy_interval, exact_interval, with_errors
 from onebit.estimate.delta import failure_of_whole_audit, failure_per_audit
-from onebit.learners.training.constants import AUDIT_GROWTH, AUDIT_SHARE, MOST_ASIDE, MOST_AUDITS
+from onebit.learners.training.constants import (
+    AUDIT_GROWTH,
+    AUDIT_SHARE,
+    MOST_ASIDE,
+    MOST_AUDITS,
+    MOST_OF_BUDGET,
+)
 from onebit.learners.training.earlier import EarlierAnswer
-from onebit.learners.training.model import Ints
+from onebit.learners.training.history import Sample
+from onebit.learners.training.model import Bools, Ints
 from onebit.records import Answer
 
 
@@ -30,9 +38,13 @@ class Audits:
         self, aside: Sequence[int], delta: float, target: float | None, f_no: float = 0.0, f_yes: float = 0.0
     ) -> None:
         self.target, self._f_no, self._f_yes = target, f_no, f_yes
-        n_audits = 1 if target is None else MOST_AUDITS
+        n_audits = n_useful = 1
+        if target is not None:
+            # One that is too small to show the target, even if every answer is yes, would be of no use.
+            least = fewest_that_show(target, delta, (f_no, f_yes))
+            n_audits, n_useful = MOST_AUDITS, min(MOST_AUDITS, max(1, len(aside) // least))
         self._delta, self._n_aside = delta, len(aside)
-        self._per_audit = math.ceil(len(aside) / n_audits)
+        self._per_audit = math.ceil(len(aside) / n_useful)
         self.aside: deque[int] = deque(aside)
         self._n_left = n_audits
         self._allotted = self._n_yes = self._n_cant_tell = self._n_answers = 0
@@ -57,10 +69,14 @@ class Audits:
         """Whether no training follows the audit: the target is shown, or it was the last audit."""
         return self._n_left == 0 or (self.target is not None and self.reached)
 
-    def due(self, recent_accuracy: float | None, n_answers: int) -> bool:
-        """Whether to audit in the midst of training: the target seems to be reached. One audit is left for the end."""
+    def due(self, recent_accuracy: float | None, n_answers: int, logged: bool = False) -> bool:
+        """Whether to audit in the midst of training: the target seems to be reached. One audit is left for the end.
+
+        ``logged``: an audit comes next by a log; those of earlier versions were as small as four of them have to be.
+        """
         hopeful = self.target is not None and recent_accuracy is not None and recent_accuracy >= self.target
-        return hopeful and self._n_left > 1 and n_answers >= self._not_before
+        can_be = self._n_left > 1 and (logged or len(self.aside) > self._per_audit)
+        return hopeful and can_be and n_answers >= self._not_before
 
     def begin(self, n_answers: int, last: bool) -> None:
         """Begin an audit of the classifier as it is now; ``last``: no training follows."""
@@ -104,25 +120,127 @@ def audited_interval(
     return with_errors(found, *error_rates)
 
 
-def set_aside(
-    shuffled: Ints, earlier: Sequence[EarlierAnswer], audit: int | None, budget: int, target: float | None
-) -> tuple[Ints, int]:
-    """The items in random order, those to be audited first, and how many these are.
+@dataclass(frozen=True, eq=False)
+class Division:
+    """The items of a pool in random order: first those ``aside``, of which the first ``n_audited`` are audited, then
+    those that are a random sample as well (``is_sample`` (n,)), then the others.
+    """
 
-    Without earlier answers they are drawn from all items. What was audited earlier is audited again, and nothing else:
-    what was chosen to train on, and what was not, is no random sample.
+    order: Ints
+    n_aside: int
+    n_audited: int
+    is_sample: Bools
+
+    @property
+    def audited(self) -> list[int]:
+        audited: list[int] = self.order[: self.n_audited].tolist()
+        return audited
+
+    @property
+    def to_train(self) -> Ints:
+        """The items that are trained on, in order."""
+        return self.order[self.n_aside :]
+
+
+def set_aside(
+    shuffled: Ints,
+    earlier: Sequence[EarlierAnswer],
+    sample: Sample,
+    audit: int | None,
+    budget: int,
+    target: float | None,
+) -> Division:
+    """Divide the items: those that are audited are drawn from all, or from the ``sample`` that earlier answers left.
+
+    What was set aside earlier stays aside; where that is not enough, more of the sample is set aside.
     """
     audited, asked = ({each.item for each in earlier if each.audited is of} for of in (True, False))
-    if audited & asked:
-        raise InvalidInputError(f"item {min(audited & asked)} has earlier answers to audit and to train on; say which")
-    if not asked and not audited:
-        return shuffled, items_aside(audit, shuffled.size, budget, target)
-    if not audited:
-        # Rows that somebody answered for reasons of their own: whoever did so knows whether the others are a sample.
-        free = ~np.isin(shuffled, sorted(asked))
-        return np.concatenate([shuffled[free], shuffled[~free]]), items_aside(audit, int(free.sum()), budget, target)
-    is_audited = np.isin(shuffled, sorted(audited))
-    return np.concatenate([shuffled[is_audited], shuffled[~is_audited]]), len(audited)
+    if both := (audited | set(sample.aside)) & asked:
+        raise InvalidInputError(f"item {min(both)} has earlier answers to audit and to train on; say which")
+    touched = np.zeros(shuffled.size, dtype=np.bool_)
+    touched[slice(None) if sample.chosen_from is None else sample.chosen_from] = True
+    is_aside = np.zeros_like(touched)
+    is_aside[list(sample.aside)] = True
+    touched[sorted(asked)] = True
+    is_sample: Bools = is_aside | ~touched
+    fresh = shuffled[is_sample[shuffled] & ~is_aside[shuffled]]
+    order = np.concatenate([np.array(sample.aside, dtype=np.int64), fresh, shuffled[~is_sample[shuffled]]])
+    n_sample = len(sample.aside) + fresh.size
+    if not earlier and not sample.aside:
+        n_audited = items_aside(audit, n_sample, budget, target)
+    else:
+        n_audited = _items_aside_again(audit, len(sample.aside), n_sample, budget, target)
+    return Division(order, max(n_audited, len(sample.aside)), n_audited, is_sample)
+
+
+def _items_aside_again(audit: int | None, n_aside: int, n_sample: int, budget: int, target: float | None) -> int:
+    """How many items are audited by a run that goes on: ``n_aside`` were set aside before, ``n_sample`` can be."""
+    if audit is None:
+        audit = min(max(n_aside, items_aside(None, n_sample, budget, target)), n_sample, budget - 1)
+    if audit > n_sample:
+        raise InvalidInputError(
+            f"audit is {audit}, and after the earlier answers only {n_sample} items can be audited: others were chosen "
+            "to train on or passed over, and are no random sample. Give at most that many, or leave audit out, and "
+            "give history_ itself, not a list made of it, which does not say what was set aside"
+        )
+    if audit == 0 and target is not None:
+        raise InvalidInputError(
+            f"target is {target}, and after the earlier answers no item is left that is a random sample, so nothing "
+            "can show that it is reached. Give history_ itself, not a list made of it, or leave target out"
+        )
+    check_count("audit", audit, least=0)
+    if audit >= budget:
+        raise InvalidInputError(
+            f"audit is {audit}, and {budget} answers of the budget are left; some must be left to train on, so give a "
+            "larger budget, or a smaller audit"
+        )
+    return audit
+
+
+def fewest_that_show(target: float, delta: float, error_rates: tuple[float, float] = (0.0, 0.0)) -> int:
+    """How many answers, if all are yes, show an accuracy of ``target`` in one of several audits.
+
+    >>> fewest_that_show(0.95, 0.05)
+    146
+    """
+    few, enough = 0, 1
+    while audited_interval((enough, 0, enough), None, delta, error_rates).low < target:
+        few, enough = enough, 2 * enough
+    while enough - few > 1:
+        middle = (few + enough) // 2
+        shows = audited_interval((middle, 0, middle), None, delta, error_rates).low >= target
+        few, enough = (few, middle) if shows else (middle, enough)
+    return enough
+
+
+def audit_for_target(
+    target: float,
+    audit: int | None,
+    budget: int,
+    n_items: int,
+    sample: tuple[int, int],
+    delta: float,
+    error_rates: tuple[float, float] = (0.0, 0.0),
+) -> int:
+    """How many of ``n_items`` items to audit so that ``target`` can be shown; InvalidInputError if it cannot be.
+
+    ``sample``: how many are set aside already, and how many can be. Without ``audit``: as many as ``MOST_AUDITS`` take,
+    as far as the items and half of the ``budget`` go.
+    """
+    n_aside, n_sample = sample
+    least = fewest_that_show(check_fraction("target", target), check_fraction("delta", delta), error_rates)
+    n_most = min(int(MOST_ASIDE * n_items), int(MOST_OF_BUDGET * budget))
+    n_audited = min(max(n_aside, min(MOST_AUDITS * least, n_most)), n_sample) if audit is None else audit
+    if n_audited < least:
+        shares = (
+            f"of {budget:,} answers and {n_items:,} items, {n_sample:,} of them a random sample, it has {n_audited:,}"
+        )
+        given = shares if audit is None else f"audit is {audit:,}"
+        raise InvalidInputError(
+            f"target is {target:g}, and takes an audit of {least:,} answers to be shown, even if all are yes; {given}. "
+            f"Give audit={least:,} or more, with a larger budget or more items if need be, or a lower target"
+        )
+    return n_audited
 
 
 def items_aside(audit: int | None, n_items: int, budget: int, target: float | None) -> int:

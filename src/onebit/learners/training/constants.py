@@ -29,6 +29,9 @@ AUDIT_SHARE, MOST_ASIDE = 0.05, 0.2
 #: With a target: how many audits there may be; each has its share of delta, and the last what is left of the items.
 #: Origin: a round number; n of them raise the threshold of each interval by log n.
 MOST_AUDITS = 4
+#: With a target: share of the budget that may be kept for audits. Origin: a round number; what is not needed is not
+#: asked.
+MOST_OF_BUDGET = 0.5
 #: With a target: factor by which the answers must have grown between two audits.
 AUDIT_GROWTH = 1.25
 
@@ -124,6 +127,11 @@ FARTHEST = 1e6
 #: An item is no longer asked about once it is so likely to have none of the labels; and where one label is left, which
 #: is taken for granted, once none is likelier than that.
 NONE_LIKELY, NONE_LIKELIER = 0.9, 0.5
+#: Before the first answer one item in so many, and one more, is taken to have none of the labels; one in as many as
+#: there are labels where these are more. Origin: two labels of digits, breast cancer and made-up data (36 runs of 60 to
+#: 500 answers), where with as few as there are labels 11 left items that had one; with 10, 2 runs did, and with 20, 1.
+#: With a third label missing, on iris and digits, as many were found.
+LEAST_LISTED = 20
 #: What is believed of a label is taken for at most so sure. Origin: a round number; no single no says more than that.
 MOST_SURE = 0.99
 #: How much the items near are heeded: they do not speak independently of each other. Origin: on digits with one label
@@ -186,6 +194,8 @@ LIKELY = 0.7
 #: many of them at most. Origin: a fifth of the training rows of letter (logistic regression and trees, seeds 0 to 2,
 #: 1,000 and 3,000 answers), where 0, .3, .5, .7 and .9 were tried; .3 and .5 were the best. The number is for time.
 GUESSED, MOST_GUESSED = 0.5, 2000
+#: But only once so many such guesses were tried. Origin: a round number; of fewer the share that is right says little.
+LEAST_TRIED = 20
 #: Where a fit fails, each label is given in so many rows at least, and if that fails in so many. Origin: the first is
 #: more than any default of scikit-learn wants, the second than most users do.
 LEAST_ROWS = (10, 50)

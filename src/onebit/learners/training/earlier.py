@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,9 @@ from onebit.errors import InvalidInputError, shown
 from onebit.records import Answer, Question
 
 #: What an answer may be written as.
-WRITTEN = {True: Answer.YES, False: Answer.NO, None: Answer.CANT_TELL} | {each.value: each for each in Answer}
+WRITTEN: dict[Any, Answer] = {True: Answer.YES, False: Answer.NO, None: Answer.CANT_TELL} | {
+    each.value: each for each in Answer
+}
 
 
 @dataclass(frozen=True)
@@ -42,22 +44,48 @@ class Remembered:
         return Answer.NO if said is None and question.item in self._confirmed else said
 
 
-def checked(answers: Iterable[Sequence[Any]], labels: Sequence[Any], n_items: int) -> list[EarlierAnswer]:
-    """Each (row, label, answer) or (row, label, answer, audited), once; InvalidInputError for what cannot be."""
+def checked(
+    answers: Iterable[Sequence[Any]], labels: Sequence[Any], n_items: int, raters_err: bool = False
+) -> list[EarlierAnswer]:
+    """Each (row, label, answer) or (row, label, answer, audited), once; InvalidInputError for what cannot be.
+
+    They are of ``History.of``, so each has three or four parts.
+    """
     number = {label: at for at, label in enumerate(labels)}
     found: dict[tuple[int, int], EarlierAnswer] = {}
+    settled: dict[int, EarlierAnswer] = {}
     for each in answers:
-        if len(each) not in (3, 4):
-            raise InvalidInputError(f"the earlier answer {shown(each)} must have a row, a label and an answer")
-        row, label, said = each[:3]
-        if not isinstance(row, int | np.integer) or not 0 <= row < n_items:
-            raise InvalidInputError(f"the earlier answer {shown(each)} is about row {row!r}; there are {n_items} rows")
-        if label not in number:
-            raise InvalidInputError(f"the earlier answer {shown(each)} is about {label!r}, which is none of the labels")
-        answer = said if isinstance(said, Answer) else WRITTEN.get(said)
-        if answer is None:
-            raise InvalidInputError(f"the earlier answer {shown(each)} must be True, False, None or an Answer")
-        new = EarlierAnswer(int(row), number[label], answer, bool(each[3]) if len(each) == 4 else False)
+        new = _checked_one(each, number, n_items)
         if found.setdefault((new.item, new.label), new) != new:
-            raise InvalidInputError(f"row {row} and label {label!r} have two earlier answers; say which counts")
+            raise InvalidInputError(f"row {new.item} and label {each[1]!r} have two earlier answers; say which counts")
+        if new.answer not in (Answer.YES, Answer.NONE):
+            continue
+        other = settled.setdefault(new.item, new)
+        # An audit may ask about an item again, when the prediction has changed, and raters who err say yes twice.
+        if not _agree(new, other) and not (raters_err and new.audited):
+            said = " and ".join(f"{labels[one.label]!r} has {one.answer.value!r}" for one in (other, new))
+            raise InvalidInputError(
+                f"of the earlier answers about row {new.item}, {said}; each row has at most one right label, so leave "
+                "one of them out"
+            )
     return list(found.values())
+
+
+def _agree(one: EarlierAnswer, other: EarlierAnswer) -> bool:
+    """Whether two answers that settle an item can both be right."""
+    return one.answer is other.answer and (one.answer is Answer.NONE or one.label == other.label)
+
+
+def _checked_one(each: Sequence[Any], number: dict[Any, int], n_items: int) -> EarlierAnswer:
+    row, label, said = each[:3]
+    if not isinstance(row, int | np.integer) or not 0 <= row < n_items:
+        raise InvalidInputError(f"the earlier answer {shown(each)} is about row {row!r}; there are {n_items} rows")
+    if not isinstance(label, Hashable) or label not in number:
+        raise InvalidInputError(f"the earlier answer {shown(each)} is about {label!r}, which is none of the labels")
+    answer = said if isinstance(said, Answer) else WRITTEN.get(said) if isinstance(said, Hashable) else None
+    if answer is None:
+        raise InvalidInputError(f"the earlier answer {shown(each)} must be True, False, None or an Answer")
+    audited = each[3] if len(each) == 4 else False
+    if not isinstance(audited, bool | np.bool_):
+        raise InvalidInputError(f"the earlier answer {shown(each)} says {audited!r} for audited; give True or False")
+    return EarlierAnswer(int(row), number[label], answer, bool(audited))

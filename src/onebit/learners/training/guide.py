@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from scipy.special import expit
 
 from onebit.learners.training.choice import given_possible
-from onebit.learners.training.constants import GUESSED, LEAST_TRUST, RECENT
+from onebit.learners.training.constants import GUESSED, LEAST_TRIED, LEAST_TRUST, RECENT
 from onebit.learners.training.model import Bools, Floats, Ints, Known, Model, mean_belief, softened
 from onebit.learners.training.pooled import PooledModel
 
@@ -29,8 +29,8 @@ class Guide:
         self._networks = model.networks if isinstance(model, PooledModel) else model
         #: log L_e - log L_m.
         self._ahead = 0.0
-        #: Of the last guesses that were likely enough to be taught: how many were right, and how many were to be.
-        self._n_right = self._n_believed = 0.0
+        #: Of the last guesses that were likely enough to be taught: how many were right, how many were to be, and all.
+        self._n_right = self._n_believed = self._n_tried = 0.0
         self._n_of_each_label: Ints = np.zeros(1, dtype=np.int64)
 
     @property
@@ -62,6 +62,7 @@ class Guide:
         tried = (chance >= GUESSED) & (~is_possible | (possible.sum(axis=1) == 1))
         self._n_right = kept * self._n_right + np.count_nonzero(is_possible[tried])
         self._n_believed = kept * self._n_believed + float(chance[tried].sum())
+        self._n_tried = kept * self._n_tried + np.count_nonzero(tried)
 
     def learn(self, items: Ints, known: Known, rng: np.random.Generator) -> None:
         """Let the model learn all that is known of ``items``."""
@@ -72,8 +73,9 @@ class Guide:
     def likely(self, items: Ints) -> tuple[Ints, Ints]:
         """Those of ``items`` of which one label is likely, and that label.
 
-        None, if such guesses at new items were right less often of late than the model believed.
+        None, if such guesses at new items were right less often of late than the model believed, or were few.
         """
         belief = mean_belief(self._model, self.features[items])
-        sure = (belief.max(axis=1) >= GUESSED) & (self._n_right >= self._n_believed)
+        proven = self._n_tried >= LEAST_TRIED and self._n_right >= self._n_believed
+        sure = (belief.max(axis=1) >= GUESSED) & proven
         return items[sure], belief[sure].argmax(axis=1)

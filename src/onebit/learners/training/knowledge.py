@@ -63,6 +63,8 @@ class Knowledge:
         #: Items at which the last label was asked after noes to all others, and those of them that it is wrong for too.
         self.n_asked_to_end = self.n_without_label = 0
         self.asked: Bools = np.zeros(n_items, dtype=np.bool_)
+        #: Which items are a random sample as long as nobody asked about them.
+        self.is_sample: Bools = np.ones(n_items, dtype=np.bool_)
         self._asked_items: list[int] = []
         self.n_answers = 0
         self.verified: list[VerifiedLabel] = []
@@ -161,6 +163,11 @@ class Knowledge:
             expected = shares * (times.sum() - np.bincount(denied, weights=times[item], minlength=self.n_labels))
             shares = (counts + expected) / (counts + expected).sum()
         return shares
+
+    def fresh(self, items: Ints) -> Bools:
+        """Which of ``items`` can try the classifier: a random sample, and never asked about."""
+        fresh: Bools = self.is_sample[items] & ~self.asked[items]
+        return fresh
 
     def n_of_each_label(self) -> Ints:
         """How many items are known to have each label; shape (K,)."""

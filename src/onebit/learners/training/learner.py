@@ -39,6 +39,7 @@ from onebit.learners.training.earlier import EarlierAnswer
 from onebit.learners.training.epoch import TrainingEpoch, best_possible
 from onebit.learners.training.follow_up import FollowUpPlanner
 from onebit.learners.training.guide import Guide
+from onebit.learners.training.history import Sample
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.model import Bools, Ints, Model, mean_belief, take
 from onebit.learners.training.names import Names
@@ -62,8 +63,9 @@ class TrainingLearner(Learner[TrainingResult]):
     ``near_are_alike``, ``x`` are dense numbers, and questions also go by what is known of near items
     (``neighbours.py``) and, if labels have names in the same features, of ``names`` (K, d) (``names.py``). With a
     ``guide`` the model may be an estimator over rows of any kind: the guide has networks and features, and near items
-    go by the latter. ``earlier`` answers are trained on from the start and count towards the budget; the items audited
-    then are the audit now, and no other item that was asked about is.
+    go by the latter. ``earlier`` answers are trained on from the start and count towards the budget; ``sample`` says
+    which items they left a random sample, of which the audit is (None: those audited then, or else those never asked
+    about).
 
     The interval holds with probability at least 1 - delta for the population of which the pool is a random sample, if
     raters say no to a right label with probability at most ``f_no`` and yes to a wrong one with at most ``f_yes``.
@@ -92,6 +94,7 @@ class TrainingLearner(Learner[TrainingResult]):
         names: NDArray[np.floating] | None = None,
         guide: Guide | None = None,
         earlier: Sequence[EarlierAnswer] = (),
+        sample: Sample | None = None,
         takes_none: bool = True,
         seed: int = 0,
     ) -> None:
@@ -108,20 +111,25 @@ class TrainingLearner(Learner[TrainingResult]):
         shuffled = generator(seed, "order of items").permutation(n_items)
         if target is not None:
             check_fraction("target", target)
-        shuffled, n_aside = set_aside(shuffled, earlier, audit, self._budget, target)
+        sample = Sample.after(earlier) if sample is None else sample
+        self._division = divided = set_aside(shuffled, earlier, sample, audit, self._budget, target)
+        # What was audited, and is not audited again, is spent too.
+        audited = set(divided.audited)
+        self._budget -= sum(each.audited and each.item not in audited for each in earlier)
         for name, rate in (("f_no", f_no), ("f_yes", f_yes)):
             check_range(name, rate, least=0, below=1)
-        self._audits = Audits(shuffled[:n_aside].tolist(), check_fraction("delta", delta), target, f_no, f_yes)
+        self._audits = Audits(divided.audited, check_fraction("delta", delta), target, f_no, f_yes)
         trains_on: Bools = np.zeros(n_items, dtype=np.bool_)
-        trains_on[shuffled[n_aside:]] = True
+        trains_on[divided.to_train] = True
         to_end = generator(seed, "items whose last label is asked").random(n_items)
         self._known = Knowledge(
             trains_on, check_n_labels(n_labels), to_end < LAST_SHARE, to_end < NEVER_LEFT, ITEMS_BEFORE
         )
+        self._known.is_sample = divided.is_sample
         self._known.recall(trained_on)
         planner = OneShotPlanner if protocol == "one-shot" else FollowUpPlanner
         # Of a large pool those have neighbours that are asked about first; the first of all are kept for later.
-        listed = shuffled[n_aside:][::-1]
+        listed = divided.to_train[::-1]
         if names is not None and not (near_are_alike and names.shape == (n_labels, x.shape[1])):
             raise InvalidInputError(
                 f"names has shape {names.shape}; with near_are_alike it may have a row for each of "
@@ -132,13 +140,13 @@ class TrainingLearner(Learner[TrainingResult]):
         if guide is not None and guide.near_are_alike:
             neighbours = Neighbours(guide.features, listed)
         self._guide, self._asks_once = guide, protocol == "one-shot"
-        self._planner: Planner = planner(model, x, self._known, shuffled[n_aside:], seed, neighbours, guide)
+        self._planner: Planner = planner(model, x, self._known, divided.to_train, seed, neighbours, guide)
         self._model, self._x, self._seed = model, x, seed
         self._ledger = Ledger(n_labels, takes_none=takes_none)
         #: The plans of all epochs so far.
         self.epochs: list[EpochPlan] = []
         self._epoch: TrainingEpoch | None = None
-        self._trials = Trials(1.0, delta, (f_no, f_yes))
+        self._trials = Trials(delta, (f_no, f_yes), self._n_earlier)
         self._n_rounds = self._n_refits = self._n_cant_tell = 0
         #: The last epoch from which the model has learned; it may be ahead of the epochs gone through again.
         self.learned_through = -1
@@ -233,6 +241,13 @@ class TrainingLearner(Learner[TrainingResult]):
             self._planner.unlisted = unlisted
 
     @property
+    def sample(self) -> Sample:
+        """Which items are a random sample by now: for a run that goes on from this one."""
+        divided, trains_on = self._division, self._known.trains_on
+        # Items are chosen, or passed over, among all that are trained on; those kept to be drawn at random are not.
+        return Sample(tuple(divided.order[: divided.n_aside].tolist()), np.flatnonzero(trains_on))
+
+    @property
     def is_training(self) -> bool:
         """Whether the model is still to change, and no audit of it is under way."""
         return self._status is RunStatus.RUNNING and not (self._epoch is not None and self._epoch.plan.audits)
@@ -257,7 +272,7 @@ class TrainingLearner(Learner[TrainingResult]):
             n_rounds=self._n_rounds,
             chosen=self._model,
             n_refits=self._n_refits,
-            n_answers=self._ledger.n_answered,
+            n_answers=self._n_earlier + self._ledger.n_answered,
             n_cant_tell=self._n_cant_tell,
             accuracy=self._audits.interval if auditing else None,
             recent_accuracy=self._trials.accuracy,
@@ -405,13 +420,17 @@ class TrainingLearner(Learner[TrainingResult]):
     def _next_epoch(self, given: EpochPlan | None) -> TrainingEpoch | None:
         n_answers = self._ledger.n_answered
         n_to_audit = min(AUDIT_QUESTIONS, self._budget - n_answers)
+        if given is not None:
+            # Audits of earlier versions ended sooner; whatever their number, what they show holds at any moment.
+            n_to_audit = min(n_to_audit, len(given.items)) if given.audits else 0
         if self._audited:
             if aside := self._audits.take(n_to_audit):
                 return self._planner.audit(aside, len(self.epochs), given)
             if self._audits.over:
                 return None
         n_most = self._budget - n_answers - len(self._audits.aside)
-        due = n_most > 0 and not self._audited and self._audits.due(self._trials.settled_accuracy, n_answers)
+        logged = given is not None and given.audits
+        due = n_most > 0 and not self._audited and self._audits.due(self._trials.settled_accuracy, n_answers, logged)
         if n_most > 0 and not due:
             n_questions = min(n_most, max(MIN_QUESTIONS, int(EPOCH_SHARE * (self._n_earlier + n_answers))))
             per_item = self._n_late_questions / self._n_late_items if self._n_late_items else 1.0

@@ -47,8 +47,7 @@ class Planner(ABC):
         self._left: Ints = np.empty(0, dtype=np.int64)
         #: By whose beliefs is asked.
         self._asker = model.networks if isinstance(model, PooledModel) else model
-        never_asked = shuffled[~known.asked[shuffled]]
-        kept = never_asked[: round(RANDOM_SHARE * shuffled.size)]
+        kept = shuffled[known.fresh(shuffled)][: round(RANDOM_SHARE * shuffled.size)]
         #: Kept to be drawn at random, to see how it goes; until then they cannot be chosen.
         self._random = deque(kept.tolist())
         known.trains_on[kept] = False

@@ -12,7 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from onebit.errors import InvalidInputError
 from onebit.hypotheses.base import n_examples
+from onebit.learners.training.history import NOTHING, Sample
 from onebit.learners.training.model import Ints, take
 from onebit.records.pool import rows_of_pool
 
@@ -53,7 +55,25 @@ class PoolRows:
         """The item of a row, which is among those chosen from."""
         return row if self.rows is None else int(np.searchsorted(self.rows, row))
 
-    def rows_of(self, items: Sequence[int]) -> Ints:
+    def items_of(self, sample: Sample, n_items: int) -> Sample:
+        """A sample of rows as one of items; InvalidInputError if a row that was set aside is not there any more."""
+        if missing := [row for row in sample.aside if row >= (n_items if self.rows is None else self.n_rows)]:
+            raise InvalidInputError(
+                f"row {missing[0]} was set aside for the audit, and is not there; give the rows of the earlier fit, "
+                "in the same order, and new ones after them"
+            )
+        aside, among = tuple(map(self.item, sample.aside)), sample.chosen_from
+        if self.rows is not None and among is not None:
+            among = np.flatnonzero(np.isin(self.rows, among))
+        return Sample(aside, among if among is None else among[among < n_items])
+
+    def sample_of(self, items: Sample, before: Sample) -> Sample:
+        """A sample of items as one of rows, after one from ``before``: what was chosen from then stays so."""
+        chosen_from = self.rows_of(NOTHING if items.chosen_from is None else items.chosen_from)
+        earlier = NOTHING if before.chosen_from is None else before.chosen_from
+        return Sample(tuple(self.rows_of(items.aside).tolist()), np.union1d(earlier, chosen_from))
+
+    def rows_of(self, items: Sequence[int] | Ints) -> Ints:
         """The rows of items."""
         numbers: Ints = np.array(items, dtype=np.int64)
         return numbers if self.rows is None else self.rows[numbers]

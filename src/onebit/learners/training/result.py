@@ -8,6 +8,7 @@ from onebit.estimate.accuracy import AccuracyInterval
 from onebit.estimate.learning_curve import CurvePoint, ForecastPoint
 from onebit.learners.contract import Result
 from onebit.learners.training.knowledge import VerifiedLabel
+from onebit.records import RunStatus
 
 PROMISE = (
     "none on the excess error; the accuracy interval, where there is one, holds for the model as it is, whenever one "
@@ -30,6 +31,14 @@ def missing_label(n_without_label: int, n_left: int, n_items_asked: int) -> str 
         else "",
     ]
     return f"of {n_items_asked:,} items asked about, {'; '.join(filter(None, told))}. A label may be missing"
+
+
+def how_it_ended(status: RunStatus, n_answers: int, budget: int) -> str:
+    """How far a training is; where it ended without its target, why."""
+    if status is not RunStatus.BUDGET:
+        return str(status.value)
+    why = "the budget was used" if n_answers >= budget else "there was nothing left to ask that teaches or audits"
+    return f"the target was not shown: {why}"
 
 
 @dataclass(frozen=True, eq=False)

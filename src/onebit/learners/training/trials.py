@@ -15,11 +15,11 @@ from onebit.records import Answer, Question
 class Trials:
     """What came of the guesses at fresh items, epoch by epoch.
 
-    The guess is asked about with probability ``least`` at least; where that is 0 there is no curve.
+    ``n_before`` answers were trained on before the run, and count in the curve and the forecast.
     """
 
-    def __init__(self, least: float, delta: float, error_rates: tuple[float, float]) -> None:
-        self._least, self._delta, self._error_rates = least, delta, error_rates
+    def __init__(self, delta: float, error_rates: tuple[float, float], n_before: int = 0) -> None:
+        self._delta, self._error_rates, self._n_before = delta, error_rates, n_before
         self._recent: deque[float] = deque(maxlen=TRIED_LATELY)
         self._tried: list[Tried] = []
         #: The recent accuracy after each epoch, with the number of answers.
@@ -28,7 +28,8 @@ class Trials:
     def take(
         self, epoch: TrainingEpoch, questions: list[Question], answers: list[Answer | int | None], n_answered: int
     ) -> None:
-        """Take in an epoch of training, after which there were so many answers."""
+        """Take in an epoch of training, after which there were so many answers in this run."""
+        n_answered += self._n_before
         fresh = np.array(epoch.plan.fresh) & (epoch.n_asked() > 0)
         hits = epoch.hits(questions, answers)[fresh]
         self._recent.extend(hits.tolist())
@@ -50,11 +51,13 @@ class Trials:
         return float(np.mean(self._recent)) if len(self._recent) == TRIED_LATELY else None
 
     def curve(self) -> tuple[CurvePoint, ...]:
-        if not self._least:
-            return ()
-        return learning_curve(self._tried, 1 / self._least, self._delta, self._error_rates)
+        return learning_curve(self._tried, 1.0, self._delta, self._error_rates, self._n_before)
 
     def forecast(self, n_labels: int, n_answers: int, end: int) -> tuple[ForecastPoint, ...]:
-        """What may come of twice and of four times as many answers, and at the ``end`` of training."""
+        """What may come of twice and of four times as many answers, and at the ``end`` of training.
+
+        Both numbers are of this run.
+        """
+        n_answers, end = n_answers + self._n_before, end + self._n_before
         at = sorted({2 * n_answers, 4 * n_answers} | ({end} if end > n_answers else set()))
         return forecast(self._tried, n_labels, at)

@@ -11,8 +11,10 @@ with a1 = s_j + (1 - s_j) pi if this one has none, and else with a0 = (1 - s_j) 
 (a1 + (1 - a1) S_j) / (a0 + (1 - a0) S_j), or of (1 - a1) / (1 - a0) where a label was confirmed.
 
 What models believe is often too sure, so belief to the power alpha is taken for p; alpha is learned from the answers,
-older ones counting less and less. The share pi is that at which the answers are likeliest, where none counts as
-one label more (expectation maximisation). Not in the paper; nothing that is promised rests on it.
+older ones counting less and less. The share pi is that at which the answers are likeliest, where one item of each
+label, and of LEAST_LISTED labels at least, counts as met before the first answer, and one that has none (expectation
+maximisation). With two labels a no leaves the other, and nobody asks about it, so answers say little of pi: taken for
+1 / 3 before the first of them, hard items seemed to have none. Not in the paper; nothing that is promised rests on it.
 """
 
 from __future__ import annotations
@@ -24,6 +26,7 @@ from scipy.special import expit, logit, softmax
 
 from onebit.learners.training.constants import (
     HEEDED,
+    LEAST_LISTED,
     MOST_SURE,
     NEAR_HEEDED,
     NONE_LIKELIER,
@@ -91,7 +94,8 @@ class Unlisted:
         if self._share is None or self._share[0] != known.n_answers:
             n_labels, confirmed, none = known.possible.shape[1], known.confirmed, known.has_none
             missed = self.log_missed[known.asked & ~confirmed & ~none]
-            share, n_items = 1 / (n_labels + 1), n_labels + 1 + confirmed.sum() + none.sum() + missed.size
+            n_before = max(n_labels, LEAST_LISTED) + 1
+            share, n_items = 1 / n_before, n_before + confirmed.sum() + none.sum() + missed.size
             for _ in range(SHARE_STEPS):
                 share = float((1 + none.sum() + expit(logit(share) - missed).sum()) / n_items)
             self._share = known.n_answers, share

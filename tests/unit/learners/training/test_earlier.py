@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from typing import Any
 
 import numpy as np
 import pytest
+import skops.io  # type: ignore[import-untyped]
 from sklearn.naive_bayes import GaussianNB
 
 from onebit.classifier import YesNoClassifier
 from onebit.errors import InvalidInputError
 from onebit.learners.training.earlier import EarlierAnswer, Remembered, checked
+from onebit.learners.training.history import History, Sample
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.pooled import built_in
 from onebit.records import Answer, Question, TrainingProtocol
@@ -94,21 +98,151 @@ def test_what_is_remembered() -> None:
         ([(0, "a", "maybe")], "True, False, None"),
         ([(0, "a")], "a row, a label and an answer"),
         ([(0, "a", True), (0, "a", False)], "two earlier answers"),
+        ([(0, "a", True), (0, "b", True)], "'a' has 'yes' and 'b' has 'yes'; each row has at most one right label"),
+        ([(0, "a", True), (0, "b", Answer.NONE)], "each row has at most one right label"),
+        ([(0, "b", Answer.NONE), (0, "a", True)], "each row has at most one right label"),
+        ([(0, "a", True, "False")], "says 'False' for audited; give True or False"),
+        ([(0, ["a"], True)], "none of the labels"),
+        ([(0, "a", [True])], "True, False, None"),
+        ([1, 2], "the earlier answer 1 must have a row, a label and an answer"),
+        (["abc"], "the earlier answer 'abc' must have"),
+        (None, "answers is None; it must be a list"),
+        (5, "answers is 5; it must be a list"),
     ],
 )
-def test_bad_answers_are_one_clear_error(answers: list, says: str) -> None:
+def test_bad_answers_are_one_clear_error(answers: Any, says: str) -> None:
     with pytest.raises(InvalidInputError, match=says):
-        checked(answers, ["a", "b"], 9)
+        checked(History.of(answers), ["a", "b"], 9)
+    with pytest.raises(InvalidInputError, match=says):
+        YesNoClassifier(budget=50).fit(X[:9], answer=lambda row, label: True, labels=["a", "b"], answers=answers)
+
+
+def test_raters_who_err_may_say_yes_twice_in_audits() -> None:
+    said = [(0, "a", True, True), (0, "b", True, True)]
+    assert len(checked(History.of(said), ["a", "b"], 9, raters_err=True)) == 2
+    with pytest.raises(InvalidInputError, match="at most one right label"):
+        checked(History.of([each[:3] for each in said]), ["a", "b"], 9, raters_err=True)
 
 
 def test_what_an_answer_may_be_and_a_repeated_one() -> None:
     said = [(0, "a", True), (0, "b", "no"), (np.int64(1), "a", None), (1, "b", Answer.YES, True), (0, "a", "yes")]
-    assert checked(said, ["a", "b"], 9) == [
+    assert checked(History.of(said), ["a", "b"], 9) == [
         EarlierAnswer(0, 0, Answer.YES),
         EarlierAnswer(0, 1, Answer.NO),
         EarlierAnswer(1, 0, Answer.CANT_TELL),
         EarlierAnswer(1, 1, Answer.YES, True),
     ]
+
+
+def sample_of(history: History) -> Sample:
+    assert history.sample is not None
+    return history.sample
+
+
+def chosen_from(history: History) -> list[int]:
+    among = sample_of(history).chosen_from
+    assert among is not None
+    found: list[int] = among.tolist()
+    return found
+
+
+def interrupted(protocol: TrainingProtocol, n_before: int, **options: Any) -> YesNoClassifier:
+    """Training whose rater leaves after so many answers."""
+    asked: list[int] = []
+
+    def answer(row: int, label: int) -> bool:
+        if len(asked) == n_before:
+            raise KeyboardInterrupt
+        asked.append(row)
+        return bool(Y[row] == label)
+
+    model = YesNoClassifier(GaussianNB(), protocol=protocol, **options)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, answer=answer, labels=range(K))
+    return model
+
+
+@pytest.mark.parametrize("protocol", ["one-shot", "follow-up"])
+@pytest.mark.parametrize("n_before", [100, 175])
+def test_what_was_set_aside_is_audited_after_an_interruption(protocol: TrainingProtocol, n_before: int) -> None:
+    """Before the audit, or in its midst; with another seed, and after a copy."""
+    history = interrupted(protocol, n_before, budget=200, audit=40, seed=1).history_
+    aside = set(sample_of(history).aside)
+    assert len(aside) == 40
+    assert not aside & {row for row, _, _, audited in history if not audited}
+    nothing: list[tuple] = []
+    for kept in (
+        pickle.loads(pickle.dumps(history)),
+        copy.deepcopy(history),
+        history + nothing,
+        nothing + history,
+        history[:],
+    ):
+        assert kept == list(history)
+        assert repr(kept) == repr(list(history))
+        assert sample_of(kept).aside == sample_of(history).aside
+    again, _ = trained(250, 500, copy.copy(history), protocol=protocol)
+    assert {row for row, _, _, audited in again.history_ if audited} == aside
+    assert sample_of(again.history_).aside == sample_of(history).aside
+    assert again.accuracy_interval_ is not None
+
+
+def test_the_rows_set_aside_are_saved_with_a_classifier() -> None:
+    model, _ = trained(150, 400, audit=30)
+    loaded = skops.io.loads(data := skops.io.dumps(model), trusted=skops.io.get_untrusted_types(data=data))
+    for again in (loaded, pickle.loads(pickle.dumps(model))):
+        assert again.history_ == model.history_
+        assert sample_of(again.history_).aside == sample_of(model.history_).aside
+        assert chosen_from(again.history_) == chosen_from(model.history_)
+
+
+def test_answers_of_a_training_without_what_it_set_aside_have_no_interval() -> None:
+    """Rows left over were passed over for being easy, and an audit of them would say too much."""
+    history = list(interrupted("follow-up", 100, budget=200, audit=40, seed=1).history_)
+    again, _ = trained(200, 500, history, protocol="follow-up")
+    assert again.accuracy_interval_ is None
+    assert again.learning_curve_ == ()
+    with pytest.raises(InvalidInputError, match="only 0 items can be audited"):
+        trained(200, 500, history, protocol="follow-up", audit=40)
+    with pytest.raises(InvalidInputError, match="0 of them a random sample"):
+        trained(200, 500, history, protocol="follow-up", target=0.5)
+
+
+@pytest.mark.parametrize("protocol", ["one-shot", "follow-up"])
+def test_a_larger_audit_takes_rows_that_nobody_could_choose(protocol: TrainingProtocol) -> None:
+    first, _ = trained(60, 500, protocol=protocol)
+    before = {row for row, _, _, audited in first.history_ if audited}
+    assert len(before) == 3
+    second, _ = trained(200, 500, first.history_, protocol=protocol, audit=30)
+    audited = {row for row, _, _, in_audit in second.history_ if in_audit}
+    assert len(audited) == 30
+    assert before < audited
+    assert not (audited - before) & {row for row, *_ in first.history_}
+    if protocol == "follow-up":
+        assert not (audited - before) & set(chosen_from(first.history_))
+        with pytest.raises(InvalidInputError, match="audit is 100, and after the earlier answers only"):
+            trained(300, 500, first.history_, protocol=protocol, audit=100)
+
+
+def test_a_smaller_audit_and_none_leave_the_other_rows_aside() -> None:
+    first, _ = trained(150, 400, audit=30)
+    aside = sample_of(first.history_).aside
+    for audit in (10, 0):
+        second, asked = trained(200, 400, first.history_, audit=audit)
+        assert len([row for row, _ in asked if row not in aside]) == 50, "the budget has grown by so much"
+        assert (second.accuracy_interval_ is None) is (audit == 0)
+        assert sample_of(second.history_).aside == aside
+        assert not set(aside) & {row for row, _, _, audited in second.history_ if not audited}
+    with pytest.raises(InvalidInputError, match="audit is 90, and 50 answers of the budget are left"):
+        trained(170, 500, first.history_, audit=90)
+
+
+def test_rows_that_are_gone_are_one_clear_error() -> None:
+    history = interrupted("one-shot", 20, budget=200, audit=40, seed=1).history_
+    n_rows = max(row for row, *_ in history) + 1
+    history.sample = Sample((499,))
+    with pytest.raises(InvalidInputError, match="row 499 was set aside for the audit, and is not there"):
+        trained(200, n_rows, history)
 
 
 def test_a_budget_that_is_spent_and_rows_in_both_parts_are_refused() -> None:

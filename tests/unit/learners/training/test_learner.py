@@ -10,12 +10,15 @@ import pytest
 
 from onebit.errors import AlreadyAnsweredError, InvalidInputError, UnknownQuestionError
 from onebit.learners.contract import run
-from onebit.learners.training.constants import EPOCH_SHARE, FEW_KNOWN, MIN_QUESTIONS, MOST_EACH
+from onebit.learners.training import audit as auditing
+from onebit.learners.training.audit import audit_for_target, audited_interval, fewest_that_show
+from onebit.learners.training.constants import AUDIT_QUESTIONS, EPOCH_SHARE, FEW_KNOWN, MIN_QUESTIONS, MOST_EACH
 from onebit.learners.training.epoch import draw_guesses
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Floats, Known
+from onebit.learners.training.result import how_it_ended
 from onebit.raters import SimulatedRater
-from onebit.records import Answer, Question, RunStatus, Status, TrainingProtocol
+from onebit.records import DELTA, Answer, Question, RunStatus, Status, TrainingProtocol
 
 
 class Memory:
@@ -249,12 +252,18 @@ def asked(trained: TrainingLearner, n: int) -> tuple[Question, ...]:
 
 
 @pytest.mark.parametrize("protocol", ["one-shot", "follow-up"])
-def test_a_run_is_gone_through_again_without_its_model(protocol: TrainingProtocol) -> None:
-    """By the plans of its epochs, its questions and the answers."""
+@pytest.mark.parametrize("small_audits", [False, True])
+def test_a_run_is_gone_through_again_without_its_model(
+    protocol: TrainingProtocol, small_audits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the plans of its epochs, its questions and the answers; also one of an earlier version, with small audits."""
     truth = np.tile(TRUTH, 20)
-    options: dict = {"budget": 5000, "target": 0.95, "audit": 200, "protocol": protocol}
-    first = TrainingLearner(Memory(5, knows=truth), np.arange(truth.size), 5, **options)
-    result = run(first, SimulatedRater(truth), at_a_time=7)
+    options: dict = {"budget": 5000, "target": 0.95, "audit": 200 if small_audits else 400, "protocol": protocol}
+    with monkeypatch.context() as patch:
+        if small_audits:
+            patch.setattr(auditing, "fewest_that_show", lambda *_: 1)
+        first = TrainingLearner(Memory(5, knows=truth), np.arange(truth.size), 5, **options)
+        result = run(first, SimulatedRater(truth), at_a_time=7)
     ignorant = Memory(5)
     again = TrainingLearner(ignorant, np.arange(truth.size), 5, **options)
     again.restore(len(first.epochs))
@@ -264,7 +273,7 @@ def test_a_run_is_gone_through_again_without_its_model(protocol: TrainingProtoco
             again.ask_again([question])
             again.tell(question.id, SimulatedRater(truth)(question))
     assert ignorant.taught == [0]
-    assert any(plan.audits for plan in first.epochs[:-5])
+    assert any(plan.audits for plan in (first.epochs[:-5] if small_audits else first.epochs))
     for name in ("status", "n_answers", "accuracy", "recent_accuracy", "verified", "progress"):
         assert getattr(again.result, name) == getattr(result, name)
 
@@ -324,3 +333,42 @@ def test_open_questions_are_waited_for_and_answers_count_once() -> None:
 def test_what_cannot_be_is_refused(options: dict, says: str) -> None:
     with pytest.raises(InvalidInputError, match=says):
         learner("one-shot", **options)
+
+
+@pytest.mark.parametrize("target", [0.5, 0.9, 0.95, 0.99])
+@pytest.mark.parametrize("error_rates", [(0.0, 0.0), (0.05, 0.1)])
+def test_the_fewest_answers_that_show_a_target(target: float, error_rates: tuple[float, float]) -> None:
+    least = fewest_that_show(target, 0.05, error_rates)
+    lows = [audited_interval((n, 0, n), None, 0.05, error_rates).low for n in (least - 1, least)]
+    assert lows[0] < target <= lows[1]
+
+
+def test_without_an_audit_a_target_has_one_that_can_show_it() -> None:
+    least = fewest_that_show(0.95, 0.05)
+    assert audit_for_target(0.95, None, 10_000, 10_000, (0, 10_000), 0.05) == 4 * least
+    assert audit_for_target(0.95, None, 400, 10_000, (0, 10_000), 0.05) == 200, "half of the budget"
+    assert audit_for_target(0.95, None, 10_000, 1000, (0, 1000), 0.05) == 200, "a fifth of the items"
+    assert audit_for_target(0.95, None, 10_000, 1000, (250, 300), 0.05) == 250, "what was set aside before"
+    assert audit_for_target(0.95, least, 10_000, 1000, (0, 1000), 0.05) == least
+    for audit, budget, sample in ((None, 200, (0, 1000)), (None, 5000, (0, 100)), (least - 1, 5000, (0, 1000))):
+        with pytest.raises(InvalidInputError, match=f"takes an audit of {least} answers to be shown"):
+            audit_for_target(0.95, audit, budget, 1000, sample, 0.05)
+
+
+def test_an_audit_on_the_way_is_large_enough_to_show_the_target() -> None:
+    truth = np.random.default_rng(0).integers(0, 5, 2000)
+    least = fewest_that_show(0.95, DELTA)
+    trained = TrainingLearner(
+        Memory(5, knows=truth), np.arange(2000), 5, budget=4000, target=0.95, audit=2 * least, protocol="one-shot"
+    )
+    result = run(trained, SimulatedRater(truth))
+    assert result.status is RunStatus.COMPLETE
+    assert result.accuracy is not None
+    assert least <= result.accuracy.n_answers < least + AUDIT_QUESTIONS
+    assert result.n_answers < 1500
+
+
+def test_the_status_says_why_a_target_was_not_shown() -> None:
+    assert how_it_ended(RunStatus.COMPLETE, 5, 9) == "complete"
+    assert how_it_ended(RunStatus.BUDGET, 9, 9) == "the target was not shown: the budget was used"
+    assert how_it_ended(RunStatus.BUDGET, 5, 9).startswith("the target was not shown: there was nothing left to ask")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.stats import binom
+from sklearn.datasets import load_digits, load_iris, make_classification
 
 from onebit.classifier import YesNoClassifier
 from onebit.errors import InvalidInputError
@@ -14,7 +15,15 @@ from onebit.estimate.accuracy import exact_interval
 from onebit.estimate.delta import failure_of_whole_audit
 from onebit.learners.contract import run
 from onebit.learners.training import unlisted
-from onebit.learners.training.constants import HEEDED, MOST_SURE, NEAR_HEEDED, NEVER_LEFT, NONE_LIKELY, UNTAUGHT
+from onebit.learners.training.constants import (
+    HEEDED,
+    LEAST_LISTED,
+    MOST_SURE,
+    NEAR_HEEDED,
+    NEVER_LEFT,
+    NONE_LIKELY,
+    UNTAUGHT,
+)
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.neighbours import Neighbours
@@ -43,7 +52,7 @@ def test_the_evidence_of_noes_is_that_of_the_formula() -> None:
     known.deny(0, 0)
     known.deny(0, 1)
     unlisted.learn(questions, [answer for *_, answer in asked], {0: belief, 1: belief}, known)
-    fit, missed, share = -UNTAUGHT * np.array(HEEDED), 0.0, 1 / (K + 1)
+    fit, missed, share = -UNTAUGHT * np.array(HEEDED), 0.0, 1 / (LEAST_LISTED + 1)
     for _, label, left in ((0, 0, [0, 1, 2, 3, 4, 5]), (0, 1, [1, 2, 3, 4, 5])):
         p = np.array([belief[label] ** a / (belief[left] ** a).sum() for a in HEEDED])
         listed = 1 - share / (share + (1 - share) * np.exp(missed))
@@ -66,7 +75,7 @@ def test_the_share_is_where_the_answers_are_likeliest() -> None:
     unlisted.log_missed[310:] = np.log(np.linspace(0.001, 0.9, 90))
     grid = np.linspace(0.001, 0.999, 9981)
     mixed = grid[:, None] + (1 - grid[:, None]) * np.exp(unlisted.log_missed[310:])
-    best = grid[np.argmax(np.log(mixed).sum(axis=1) + (10 + 1) * np.log(grid) + (300 + K) * np.log1p(-grid))]
+    best = grid[np.argmax(np.log(mixed).sum(axis=1) + (10 + 1) * np.log(grid) + (300 + LEAST_LISTED) * np.log1p(-grid))]
     assert unlisted.share(known) == pytest.approx(best, abs=0.02)
 
 
@@ -254,3 +263,22 @@ def test_a_share_of_the_items_is_never_left() -> None:
     n_never = int(learner._known.never_left.sum())
     # Binomial; five standard deviations.
     assert abs(n_never - 2000 * NEVER_LEFT) < 5 * np.sqrt(2000 * NEVER_LEFT)
+
+
+def test_with_two_labels_hard_rows_are_not_taken_for_rows_without_one() -> None:
+    """A no to one leaves the other; with a first share of a third all six runs left rows."""
+    x, y = make_classification(600, 10, n_informative=5, flip_y=0.1, random_state=0)
+    digits, number = load_digits(return_X_y=True)
+    for seed in range(3):
+        hard = YesNoClassifier(protocol="follow-up", budget=200, seed=seed).fit(x, y)
+        early = YesNoClassifier(budget=60, seed=seed).fit(digits[:400], number[:400] > 4)
+        assert hard.left_items_.size + early.left_items_.size == 0
+        assert hard.warning_ is None
+
+
+def test_with_two_labels_a_third_that_is_missing_is_found() -> None:
+    x, y = load_iris(return_X_y=True)
+    model = YesNoClassifier(protocol="follow-up", budget=200, audit=5, seed=0)
+    model.fit(x, answer=lambda row, label: bool(y[row] == label), labels=[0, 1])
+    assert (y[model.left_items_] == 2).sum() > 25
+    assert (y[model.left_items_] < 2).sum() <= 5

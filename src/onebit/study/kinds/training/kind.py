@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from onebit.classifier import YesNoClassifier
 from onebit.estimate.learning_curve import CurvePoint, ForecastPoint
 from onebit.learners.contract import Learner
-from onebit.learners.training.audit import audited_interval, items_aside
+from onebit.learners.training.audit import audit_for_target, audited_interval, items_aside
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model, mean_belief
 from onebit.learners.training.pooled import built_in
-from onebit.learners.training.result import TrainingResult, missing_label
+from onebit.learners.training.result import TrainingResult, how_it_ended, missing_label
 from onebit.log.events import Created, Event
 from onebit.log.fold import Course
 from onebit.randomness import generator
@@ -71,7 +71,10 @@ class TrainingStatus(StudyStatus):
     def lines(self) -> list[str]:
         shown = "none yet" if self.accuracy is None else "{:.3f} to {:.3f}".format(*self.accuracy)
         wanted = "" if self.target is None else f" (asked for: {self.target:g})"
-        lines = [f"{self.name}: {self.status.value}", f"accuracy        {shown}{wanted}"]
+        lines = [
+            f"{self.name}: {how_it_ended(self.status, self.n_answers, self.budget)}",
+            f"accuracy        {shown}{wanted}",
+        ]
         if self.recent_accuracy is not None:
             lines.append(
                 f"estimate        about {self.recent_accuracy:.2f}, from the last answers and without a promise"
@@ -267,6 +270,20 @@ class Training(Kind):
                     f"epoch {plan.number} audits {len(plan.items)} labels, of which {n_other} are not those that the "
                     "classifier gives: the log was changed, or the model comes out otherwise on this machine"
                 )
+
+
+def with_audit(setting: TrainingSetting, n_items: int) -> TrainingSetting:
+    """The setting of a new study, with as large an audit as its target takes; InvalidInputError if it takes too much.
+
+    It is in the log from the start, so a log of an earlier version has the audit that it had.
+    """
+    if setting.target is None:
+        return setting
+    error_rates = setting.f_no, setting.f_yes
+    audit = audit_for_target(
+        setting.target, setting.audit, setting.budget, n_items, (0, n_items), setting.delta, error_rates
+    )
+    return replace(setting, audit=audit)
 
 
 def build_training(

@@ -41,13 +41,13 @@ def prepare(spec: StudySpec, data: object, simulated: bool) -> NewStudy:
     """The training of a classifier on examples."""
     # Imported here: what trains takes a second to load.
     from onebit.study.kinds.training.examples import features_digest, training_blocks
-    from onebit.study.kinds.training.kind import build_training
+    from onebit.study.kinds.training.kind import build_training, with_audit
 
     if not isinstance(spec, TrainingSpec) or not isinstance(data, Data):
         raise InvalidInputError(f"a classifier is trained from Data, and this is {type(data).__name__}")
     if data.n_items < 2:
         raise InvalidInputError(f"there is {data.n_items} example; one is asked about and one more is needed")
-    setting, labels = spec.setting(data.n_items), spec.labels or ()
+    setting, labels = with_audit(spec.setting(data.n_items), data.n_items), spec.labels or ()
     more = {"columns": data.columns, "is_text": data.is_text, "none_of_these": spec.none_of_these}
     about = about_of(spec, data, labels, models=(), **more)
     transformer = _transformer(data, setting.seed)

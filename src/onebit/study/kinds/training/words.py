@@ -103,8 +103,11 @@ def aim(status: TrainingStatus) -> str:
     told = f"The aim is to be right on at least {100 * status.target:.4g}% of items."
     if not is_over:
         return f"{told} It goes on until that is shown, or {budget} are used."
-    reached = status.status is RunStatus.COMPLETE
-    return f"{told} It ended {'when that was shown' if reached else f'because all of its {budget} were used'}."
+    if status.status is RunStatus.COMPLETE:
+        return f"{told} It ended when that was shown."
+    if status.n_answers < status.budget:
+        return f"{told} It ended without showing that, because there was nothing left to ask."
+    return f"{told} It ended because all of its {budget} were used."
 
 
 def to_come(status: TrainingStatus) -> tuple[str, ...]:
