@@ -1,10 +1,9 @@
 """How good a classifier was as it learned, with intervals; and about how good it will be.
 
-Not in the paper. Now and then the classifier, as it is then, is tried on a fresh item: X_i is 1 / q where its guess was
-asked about, which had probability q, and accepted, and else 0. Given all before, X_i has the accuracy at that moment as
-its mean, and is at most 1 over the least q. The items are counted in blocks, each twice as long as the one before; of
-block j the mean accuracy is between the ends of ``running_mean`` with probability at least 1 - delta / (j (j + 1)),
-wherever it ends, so all blocks together with 1 - delta.
+Not in the paper. Now and then the classifier, as it is then, is tried on a fresh item: its guess is asked about. Given
+all before, that is accepted with the accuracy at that moment as its probability. The items are counted in blocks, each
+twice as long as the one before; of block j the mean accuracy is between the ends of ``running_rate`` with probability
+at least 1 - delta / (j (j + 1)), wherever it ends, so all blocks together with 1 - delta.
 
 The forecast is no more than that: it takes the error after n answers to be
 
@@ -24,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import softmax
 
-from onebit.estimate.running_rate import running_mean
+from onebit.estimate.running_rate import running_rate
 
 Floats = NDArray[np.floating]
 
@@ -41,9 +40,6 @@ POWERS, BENDS, N_STARTS = np.linspace(0.25, 3.0, 12), np.array([1.0, 2.0, 4.0]),
 HEEDED = 0.5
 #: Epochs are joined to so many points at most before the grid is held against them. Origin: a round number, for time.
 MOST_POINTS = 50
-#: The accuracy is taken to be at most this where the variance is estimated, which hangs on how far it is from 1.
-#: Origin: a round number.
-MOST_ACCURATE = 0.95
 #: Part of the forecasts that is outside of its range, on each side.
 OUTSIDE = 0.1
 
@@ -52,15 +48,13 @@ OUTSIDE = 0.1
 class Tried:
     """``n_items`` fresh items tried in an epoch that ended after ``n_answers`` answers.
 
-    ``total`` is the sum of the X_i, ``squares`` that of their squares, and ``with_doubts`` the sum where can't tell
-    counts as accepted.
+    At ``n_accepted`` of them the guess was accepted, and at ``n_with_doubts`` where can't tell counts as accepted.
     """
 
     n_answers: int
     n_items: int
-    total: float
-    squares: float
-    with_doubts: float
+    n_accepted: int
+    n_with_doubts: int
 
 
 @dataclass(frozen=True)
@@ -87,12 +81,11 @@ class ForecastPoint:
 
 def learning_curve(
     tried: Sequence[Tried],
-    largest: float,
     delta: float,
     error_rates: tuple[float, float] = (0.0, 0.0),
     first: int = 0,
 ) -> tuple[CurvePoint, ...]:
-    """The blocks, the last of which may be under way; X_i are at most ``largest``, raters err at most at the rates.
+    """The blocks, the last of which may be under way; raters err at most at the rates.
 
     ``first``: there were so many answers before.
     """
@@ -105,42 +98,34 @@ def learning_curve(
         if n_items < FIRST_BLOCK * 2 ** len(points) and number + 1 < len(tried):
             continue
         j = len(points) + 1
-        total, doubtful = (sum(getattr(one, name) for one in block) for name in ("total", "with_doubts"))
-        # Each end at delta / 2, from the sum that is worst for it.
-        low, _ = running_mean(total, n_items, largest, delta / (j * (j + 1)))
-        _, high = running_mean(doubtful, n_items, largest, delta / (j * (j + 1)))
+        n_accepted, n_doubtful = (sum(getattr(one, of) for one in block) for of in ("n_accepted", "n_with_doubts"))
+        # Each end at delta / 2, from the number that is worst for it.
+        low, _ = running_rate(n_accepted, n_items, delta / (j * (j + 1)))
+        _, high = running_rate(n_doubtful, n_items, delta / (j * (j + 1)))
         low, high = max(0.0, (low - f_yes) / (1 - f_yes)), min(1.0, high / (1 - f_no))
-        points.append(CurvePoint(first, each.n_answers, n_items, min(1.0, total / n_items), low, high))
+        points.append(CurvePoint(first, each.n_answers, n_items, n_accepted / n_items, low, high))
         first, block = each.n_answers, []
     return tuple(points)
 
 
 def forecast(tried: Sequence[Tried], n_labels: int, at: Sequence[int]) -> tuple[ForecastPoint, ...]:
     """About how good the classifier will be after so many answers; none before there is a first block to go by."""
-    columns = np.array([(each.n_items, each.total, each.n_items * each.n_answers) for each in tried]).reshape(-1, 3)
+    columns = np.array([(each.n_items, each.n_accepted, each.n_items * each.n_answers) for each in tried]).reshape(
+        -1, 3
+    )
     starts = np.unique(np.linspace(0, len(tried), MOST_POINTS, endpoint=False).astype(np.int64))
     if columns[:, 0].sum() < FIRST_BLOCK or columns[:, 1].sum() == 0:
         return ()
-    n_items, total, weighted = np.add.reduceat(columns, starts, axis=0).T
+    n_items, n_accepted, weighted = np.add.reduceat(columns, starts, axis=0).T
     n_answers = weighted / n_items
     curves = _curves(np.concatenate([n_answers, at]), n_labels)
     seen, ahead = curves[:, : n_answers.size], curves[:, n_answers.size :]
-    fit = (np.log(seen) @ total + np.log1p(-seen) @ (n_items - total)) / _spread(tried)
+    fit = np.log(seen) @ n_accepted + np.log1p(-seen) @ (n_items - n_accepted)
     weight = softmax(HEEDED * fit + np.log(_grid(LIKELY_FLOORS, n_answers)[0]).ravel())
     return tuple(
         ForecastPoint(n, *(_quantile(values, weight, part) for part in (OUTSIDE, 0.5, 1 - OUTSIDE)))
         for n, values in zip(at, ahead.T, strict=True)
     )
-
-
-def _spread(tried: Sequence[Tried]) -> float:
-    """How many times the variance of an X_i is that of a yes or no with the same mean a.
-
-    With s = E[X^2] / E[X], which is 1 where every guess is asked about, it is (s a - a^2) / (a - a^2).
-    """
-    n_items, total, squares = (sum(getattr(each, name) for each in tried) for name in ("n_items", "total", "squares"))
-    mean = min(total / n_items, MOST_ACCURATE)
-    return float(max(1.0, (squares / total - mean) / (1 - mean)))
 
 
 def _curves(n: Floats, n_labels: int) -> Floats:

@@ -12,9 +12,6 @@ is a martingale that starts at 1. The logarithm is concave, so the product is at
 is at most a martingale: by Ville's inequality it ever reaches 2 / delta with probability at most delta / 2. The p at
 which it has not are those above the low end; the high end is that of the complement. This needs no p_i to be equal, so
 it holds for questions that are chosen by what was answered before, where the intervals of ``accuracy.py`` do not.
-
-Nor need Y_i be 0 or 1: for anything between, with mean p_i, exp(l Y_i) is at most 1 - Y_i + Y_i exp(l), since it is
-convex, and so its mean at most 1 - p_i + p_i exp(l).
 """
 
 from __future__ import annotations
@@ -46,21 +43,7 @@ def running_rate(n_yes: int, n: int, delta: float) -> tuple[float, float]:
     return _low(n_yes, n, delta), 1 - _low(n - n_yes, n, delta)
 
 
-def running_mean(total: float, n: int, largest: float, delta: float) -> tuple[float, float]:
-    """As ``running_rate``, of n numbers from 0 to ``largest`` whose sum is ``total``.
-
-    >>> running_mean(90.0, 100, 1.0, 0.05) == running_rate(90, 100, 0.05)
-    True
-    """
-    check_count("the number of answers", n, least=0)
-    check_fraction("delta", delta)
-    share = total / largest
-    if not 0 <= share <= n:
-        raise InvalidInputError(f"the sum of {n} numbers is {total}; each must be from 0 to {largest}")
-    return largest * _low(share, n, delta), largest * (1 - _low(n - share, n, delta))
-
-
-def _low(n_yes: float, n: int, delta: float) -> float:
+def _low(n_yes: int, n: int, delta: float) -> float:
     def beyond(p: float) -> float:
         """log of the mean, less log(2 / delta)."""
         logs = TILTS * n_yes - n * np.log1p(p * np.expm1(TILTS))

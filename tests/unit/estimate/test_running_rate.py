@@ -10,7 +10,7 @@ import pytest
 
 from onebit.errors import InvalidInputError
 from onebit.estimate.accuracy import accuracy_interval
-from onebit.estimate.running_rate import TILTS, running_mean, running_rate
+from onebit.estimate.running_rate import TILTS, running_rate
 
 DELTA = 0.1
 
@@ -26,14 +26,6 @@ def test_ends_by_the_formula(n_yes: int, n: int) -> None:
     assert mean_of_martingales(n_yes, n, low) == pytest.approx(2 / DELTA)
     assert mean_of_martingales(n - n_yes, n, 1 - high) == pytest.approx(2 / DELTA)
     assert running_rate(n - n_yes, n, DELTA) == pytest.approx((1 - high, 1 - low))
-
-
-def test_ends_of_a_mean_by_the_formula() -> None:
-    """Numbers from 0 to 4 that add up to 90: as 22.5 yes of 100, times 4."""
-    low, high = running_mean(90.0, 100, 4.0, DELTA)
-    assert low < 0.9 < high < 4
-    assert mean_of_martingales(22.5, 100, low / 4) == pytest.approx(2 / DELTA)
-    assert mean_of_martingales(77.5, 100, 1 - high / 4) == pytest.approx(2 / DELTA)
 
 
 def test_nothing_and_all() -> None:

@@ -55,23 +55,23 @@ class TrainingEpoch:
         """How many questions were asked about each place."""
         return np.array([self.times_asked[place] for place in range(len(self.plan.items))])
 
-    def hits(
+    def right_guesses(
         self,
         questions: list[Question],
         answers: list[Answer | int | None],
         accepted: tuple[Answer, ...] = (Answer.YES,),
-    ) -> Floats:
-        """For each place: 1 over the propensity where the first question was about the guess and was ``accepted``.
+    ) -> Bools:
+        """For each place, whether the first question was about the guess and was ``accepted``.
 
-        Its mean over fresh items has the model's accuracy as its expectation.
+        Of fresh items that has the model's accuracy as its probability.
         """
-        hits, seen = np.zeros(len(self.plan.items)), set[int]()
+        right, seen = np.zeros(len(self.plan.items), dtype=np.bool_), set[int]()
         for question, answer in zip(questions, answers, strict=True):
             place = self.place_of[question.id]
             if place not in seen and answer in accepted and question.label == self.plan.guesses[place]:
-                hits[place] = 1 / question.propensity
+                right[place] = True
             seen.add(place)
-        return hits
+        return right
 
 
 def best_possible(belief: Floats, possible: Bools) -> Ints:

@@ -138,6 +138,10 @@ class Planner(ABC):
             raise InvalidInputError(f"epoch {number} asks about other items than the log has")
         if not self._known.askable(items)[np.arange(items.size), np.array(given.labels, dtype=np.int64)].all():
             raise InvalidInputError(f"epoch {number} of the log asks about a label that was asked before")
+        if any(one and label != guess for one, label, guess in zip(fresh, given.labels, given.guesses, strict=True)):
+            raise InvalidInputError(
+                f"epoch {number} of the log does not ask about the guess at an item drawn at random"
+            )
         if (audits and given.limits) or any(limit > most_each for limit in given.limits):
             raise InvalidInputError(f"epoch {number} of the log has other limits than an epoch may have")
         return TrainingEpoch(given, None)

@@ -20,7 +20,7 @@ class Trials:
 
     def __init__(self, delta: float, error_rates: tuple[float, float], n_before: int = 0) -> None:
         self._delta, self._error_rates, self._n_before = delta, error_rates, n_before
-        self._recent: deque[float] = deque(maxlen=TRIED_LATELY)
+        self._recent: deque[bool] = deque(maxlen=TRIED_LATELY)
         self._tried: list[Tried] = []
         #: The recent accuracy after each epoch, with the number of answers.
         self.progress: list[tuple[int, float]] = []
@@ -31,27 +31,26 @@ class Trials:
         """Take in an epoch of training, after which there were so many answers in this run."""
         n_answered += self._n_before
         fresh = np.array(epoch.plan.fresh) & (epoch.n_asked() > 0)
-        hits = epoch.hits(questions, answers)[fresh]
-        self._recent.extend(hits.tolist())
-        if hits.size:
-            doubtful = epoch.hits(questions, answers, (Answer.YES, Answer.CANT_TELL))[fresh]
-            sums = (float(each.sum()) for each in (hits, hits**2, doubtful))
-            self._tried.append(Tried(n_answered, hits.size, *sums))
+        right = epoch.right_guesses(questions, answers)[fresh]
+        self._recent.extend(right.tolist())
+        if right.size:
+            doubtful = epoch.right_guesses(questions, answers, (Answer.YES, Answer.CANT_TELL))[fresh]
+            self._tried.append(Tried(n_answered, right.size, int(right.sum()), int(doubtful.sum())))
         if self.accuracy is not None:
             self.progress.append((n_answered, self.accuracy))
 
     @property
     def accuracy(self) -> float | None:
         """An estimate of the accuracy, from the last fresh items; None before the first."""
-        return min(1.0, float(np.mean(self._recent))) if self._recent else None
+        return float(np.mean(self._recent)) if self._recent else None
 
     @property
     def settled_accuracy(self) -> float | None:
         """The same, once there are enough of them."""
-        return float(np.mean(self._recent)) if len(self._recent) == TRIED_LATELY else None
+        return self.accuracy if len(self._recent) == TRIED_LATELY else None
 
     def curve(self) -> tuple[CurvePoint, ...]:
-        return learning_curve(self._tried, 1.0, self._delta, self._error_rates, self._n_before)
+        return learning_curve(self._tried, self._delta, self._error_rates, self._n_before)
 
     def forecast(self, n_labels: int, n_answers: int, end: int) -> tuple[ForecastPoint, ...]:
         """What may come of twice and of four times as many answers, and at the ``end`` of training.
