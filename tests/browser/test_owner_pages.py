@@ -177,7 +177,7 @@ def test_a_study_that_trains_a_classifier_is_made_from_the_page(start: Start, tm
     server = start()
     page = server.dashboard()
     page.goto(f"{server.url}/new")
-    rows = [{"id": f"m{i}", "text": f"about {label} {i}"} for i in range(20) for label in ("cats", "dogs")]
+    rows = [{"id": f"m{i}", "text": f"about {label} {i}"} for i in range(200) for label in ("cats", "dogs")]
     (tmp_path / "animals.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     page.check("[name=kind][value=training]")
     page.set_input_files("#file", tmp_path / "animals.jsonl")
@@ -188,6 +188,9 @@ def test_a_study_that_trains_a_classifier_is_made_from_the_page(start: Start, tm
     page.click("#plan-button")
     expect(page.locator("#labels-problem")).to_contain_text("one per line")
     page.fill("#labels", "cats\ndogs")
+    page.fill("#target", "0.999")
+    page.click("#plan-button")
+    expect(page.locator("#target-problem")).to_contain_text("takes an audit of")
     page.fill("#target", "0.9")
     page.click("#plan-button")
     expect(page.locator("#plan-answers")).to_have_text(str(2 * len(rows)))

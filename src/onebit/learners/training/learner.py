@@ -56,8 +56,8 @@ from onebit.records import DELTA, Answer, EpochPlan, EpochRecord, Question, RunS
 class TrainingLearner(Learner[TrainingResult]):
     """Trains ``model`` on the pool ``x`` by yes/no questions. Not in the paper.
 
-    Protocols: *one-shot*, one question about each drawn item (the pool is gone through in random order, again and
-    again; what is known is not asked); *follow-up*, items chosen by what they teach, labels asked best guess first
+    Protocols: *one-shot*, one question about each item that comes (the pool is gone around in random order; what is
+    known, or sure, is passed over); *follow-up*, items chosen by what they teach, labels asked best guess first
     until a yes, a few at a time. ``budget`` answers in all, of which ``audit`` are kept for the interval (None: a
     twentieth). With ``target``, the run is complete once an audit shows an accuracy of at least that. If
     ``near_are_alike``, ``x`` are dense numbers, and questions also go by what is known of near items

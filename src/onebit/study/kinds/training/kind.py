@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.classifier import YesNoClassifier
+from onebit.errors import InvalidInputError, OptionError
 from onebit.estimate.learning_curve import CurvePoint, ForecastPoint
 from onebit.learners.contract import Learner
 from onebit.learners.training.audit import audit_for_target, audited_interval, items_aside
@@ -273,16 +274,19 @@ class Training(Kind):
 
 
 def with_audit(setting: TrainingSetting, n_items: int) -> TrainingSetting:
-    """The setting of a new study, with as large an audit as its target takes; InvalidInputError if it takes too much.
+    """The setting of a new study, with as large an audit as its target takes; OptionError if that is too large.
 
     It is in the log from the start, so a log of an earlier version has the audit that it had.
     """
     if setting.target is None:
         return setting
     error_rates = setting.f_no, setting.f_yes
-    audit = audit_for_target(
-        setting.target, setting.audit, setting.budget, n_items, (0, n_items), setting.delta, error_rates
-    )
+    try:
+        audit = audit_for_target(
+            setting.target, setting.audit, setting.budget, n_items, (0, n_items), setting.delta, error_rates
+        )
+    except InvalidInputError as error:
+        raise OptionError("target", str(error)) from error
     return replace(setting, audit=audit)
 
 

@@ -65,8 +65,11 @@ def prepare(spec: StudySpec, data: object, simulated: bool) -> NewStudy:
 
 
 def needed(spec: TrainingSpec, data: Data, seconds: float | None) -> Needed:
-    """Its budget: training takes what it is given, and nothing is rehearsed."""
-    budget = spec.setting(data.n_items).budget
+    """Its budget: training takes what it is given, and nothing is rehearsed. OptionError if that shows no target."""
+    # Imported here: what trains takes a second to load.
+    from onebit.study.kinds.training.kind import with_audit
+
+    budget = with_audit(spec.setting(data.n_items), data.n_items).budget
     return Needed(budget, budget, budget)
 
 
