@@ -400,7 +400,7 @@ class TrainingLearner(Learner[TrainingResult]):
             if not is_final:
                 guide.learn(items, lessons, generator(self._seed, f"guide, {what_for}"))
             left = partial(guide.left, items, possible) if self._asks_once else None
-            # In one-shot any item may come to try the classifier, which must not have been fitted to it.
+            # In one-shot rows with noes alone are many, and are taught; others beside them changed nothing.
             with_likely = None if self._asks_once else partial(self._with_likely, guide, items, is_final)
             lessons = replace(lessons, left=left, is_final=is_final, with_likely=with_likely)
         self._model.learn(lessons, generator(self._seed, what_for))
