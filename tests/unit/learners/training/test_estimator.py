@@ -30,6 +30,7 @@ from sklearn.svm import LinearSVC
 
 from onebit.classifier import YesNoClassifier
 from onebit.errors import InvalidInputError, OnebitError
+from onebit.learners.training import guide as guide_module
 from onebit.learners.training.columns import features_of_anything
 from onebit.learners.training.estimator import EstimatorModel
 from onebit.learners.training.guide import Guide
@@ -266,8 +267,12 @@ def test_an_item_that_is_not_known_is_taught_where_the_guide_is_sure() -> None:
 
 
 @pytest.mark.parametrize("protocol", ["one-shot", "follow-up"])
-def test_what_tries_the_classifier_was_never_taught_before(protocol: TrainingProtocol) -> None:
+def test_what_tries_the_classifier_was_never_taught_before(
+    protocol: TrainingProtocol, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Rows that the guide is sure of are taught in follow-up, and none that is drawn to try it, or to audit it."""
+    # So that they are taught from the first answers on.
+    monkeypatch.setattr(guide_module, "LEAST_TRIED", 0)
     taught: list[set[int]] = []
 
     class Noting(LogisticRegression):  # type: ignore[misc]

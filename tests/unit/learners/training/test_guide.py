@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onebit.learners.training.constants import LEAST_TRUST
+from onebit.learners.training.constants import LEAST_TRIED, LEAST_TRUST
 from onebit.learners.training.guide import Guide
 from onebit.learners.training.model import Floats, Known, softened
 
@@ -66,20 +66,30 @@ def test_guesses_are_taught_while_they_are_right_as_often_as_believed(share_righ
     guess = np.where(rng.random(N) < share_right, TRUTH, (TRUTH + 1) % K)
     belief, items = 0.75 * np.eye(K)[guess] + 0.05, np.arange(N)
     guide = Guide(Fixed(belief), items[:, None].astype(np.float32))
-    assert guide.likely(items)[0].size == N
     guide.judge(items[:200], np.eye(K, dtype=np.bool_)[TRUTH[:200]], BAD[:200])
     likely, label = guide.likely(items[200:])
     assert likely.size == 200 * taught
     np.testing.assert_array_equal(label, guess[likely])
 
 
-def test_a_guess_that_nobody_asked_about_is_neither_right_nor_wrong() -> None:
-    belief, items = 0.75 * np.eye(K)[(TRUTH + 1) % K] + 0.05, np.arange(N)
+def test_no_guess_is_taught_before_some_were_tried() -> None:
+    belief, items = 0.75 * np.eye(K)[TRUTH] + 0.05, np.arange(N)
     guide = Guide(Fixed(belief), items[:, None].astype(np.float32))
-    elsewhere = ~np.eye(K, dtype=np.bool_)[(TRUTH + 2) % K]
-    guide.judge(items, elsewhere, BAD)
+    right = np.eye(K, dtype=np.bool_)[TRUTH]
+    assert guide.likely(items)[0].size == 0
+    guide.judge(items[: LEAST_TRIED - 1], right[: LEAST_TRIED - 1], BAD[: LEAST_TRIED - 1])
+    assert guide.likely(items)[0].size == 0
+    guide.judge(items[LEAST_TRIED:50], right[LEAST_TRIED:50], BAD[LEAST_TRIED:50])
     assert guide.likely(items)[0].size == N
-    guide.judge(items, ~np.eye(K, dtype=np.bool_)[(TRUTH + 1) % K], BAD)
+
+
+def test_a_guess_that_nobody_asked_about_is_neither_right_nor_wrong() -> None:
+    belief, items = 0.75 * np.eye(K)[TRUTH] + 0.05, np.arange(N)
+    guide = Guide(Fixed(belief), items[:, None].astype(np.float32))
+    guide.judge(items, np.eye(K, dtype=np.bool_)[TRUTH], BAD)
+    guide.judge(items[:100], ~np.eye(K, dtype=np.bool_)[(TRUTH[:100] + 2) % K], BAD[:100])
+    assert guide.likely(items)[0].size == N
+    guide.judge(items, ~np.eye(K, dtype=np.bool_)[TRUTH], BAD)
     assert guide.likely(items)[0].size == 0
 
 
