@@ -14,37 +14,16 @@ from typing import get_args
 import numpy as np
 import pytest
 from scipy.stats import binom
-from sklearn.base import BaseEstimator, ClassifierMixin
+from tests.statistical.cells import N_LABELS, CellShares, accuracy, drawn
 
 from onebit.estimate.learning_curve import Tried, learning_curve
 from onebit.learners.training import planning
 from onebit.learners.training.estimator import EstimatorModel
 from onebit.learners.training.learner import TrainingLearner
-from onebit.learners.training.model import mean_belief
 from onebit.records import Answer, TrainingProtocol
 
-N_RUNS, DELTA, BUDGET, N_ITEMS, N_LABELS = 60, 0.1, 260, 600, 3
+N_RUNS, DELTA, BUDGET, N_ITEMS = 60, 0.1, 260, 600
 MOST_FAILURES = int(binom.isf(1e-3, N_RUNS, DELTA))
-#: The probability of the likeliest label in each cell: some cells are easy, and what is uncertain is in the others.
-LIKELIEST = np.array([1.0, 1.0, 1.0, 1.0, 0.4, 0.4])
-N_CELLS = LIKELIEST.size
-
-
-class CellShares(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The share of each label in each cell, one more of each added; an example is the number of its cell."""
-
-    def fit(self, X: np.ndarray, y: np.ndarray) -> CellShares:
-        self.classes_, label = np.unique(y, return_inverse=True)
-        self.counts_ = np.ones((N_CELLS, self.classes_.size))
-        np.add.at(self.counts_, (X[:, 0].astype(int), label), 1.0)
-        return self
-
-    def predict_proba(self, X: np.ndarray) -> np.ndarray:
-        counts = self.counts_[X[:, 0].astype(int)]
-        return counts / counts.sum(axis=1, keepdims=True)
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        return self.classes_[self.predict_proba(X).argmax(axis=1)]
 
 
 @dataclass(frozen=True)
@@ -57,22 +36,16 @@ class Moment:
 
 
 def trained(seed: int, protocol: TrainingProtocol) -> tuple[list[Moment], TrainingLearner]:
-    rng = np.random.default_rng(seed)
-    chances = np.tile((1 - LIKELIEST)[:, None] / (N_LABELS - 1), N_LABELS)
-    chances[np.arange(N_CELLS), np.arange(N_CELLS) % N_LABELS] = LIKELIEST
-    x = rng.integers(0, N_CELLS, (N_ITEMS, 1))
-    y = (chances.cumsum(axis=1)[x[:, 0]] < rng.random((N_ITEMS, 1))).sum(axis=1).clip(max=N_LABELS - 1)
+    x, y = drawn(N_ITEMS, np.random.default_rng(seed))
     model = EstimatorModel(CellShares(), N_LABELS)
     learner = TrainingLearner(model, x, N_LABELS, budget=BUDGET, audit=0, delta=DELTA, protocol=protocol, seed=seed)
     moments: list[Moment] = []
     while isinstance(questions := learner.ask(1), tuple):
         plan = learner.epochs[-1]
         if len(moments) < len(learner.epochs):
-            guess = mean_belief(model, np.arange(N_CELLS)[:, None]).argmax(axis=1)
             right = (y[list(plan.items)] == np.array(plan.guesses)).tolist()
             n_fresh = sum(plan.fresh)
-            accuracy = float(chances[np.arange(N_CELLS), guess].mean())
-            moments.append(Moment(accuracy, tuple(right[:n_fresh]), tuple(right[n_fresh:])))
+            moments.append(Moment(accuracy(model), tuple(right[:n_fresh]), tuple(right[n_fresh:])))
         for question in questions:
             learner.tell(question.id, Answer.YES if y[question.item] == question.label else Answer.NO)
     return moments, learner
@@ -80,11 +53,11 @@ def trained(seed: int, protocol: TrainingProtocol) -> tuple[list[Moment], Traini
 
 def covers(moments: list[Moment], tried: list[tuple[bool, ...]]) -> bool:
     """Whether every interval of the curve has the mean accuracy of its items."""
-    accuracy = np.concatenate([np.full(len(hits), each.accuracy) for each, hits in zip(moments, tried, strict=True)])
+    right = np.concatenate([np.full(len(hits), each.accuracy) for each, hits in zip(moments, tried, strict=True)])
     counted = [Tried(n + 1, len(hits), *2 * [sum(hits)]) for n, hits in enumerate(tried) if hits]
     at = 0
     for point in learning_curve(counted, DELTA):
-        if not point.low <= accuracy[at : at + point.n_items].mean() <= point.high:
+        if not point.low <= right[at : at + point.n_items].mean() <= point.high:
             return False
         at += point.n_items
     return True
