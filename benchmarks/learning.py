@@ -1,8 +1,8 @@
 """Test accuracy of classifiers trained from n yes/no answers, ours and the rivals', on real data.
 
-One-shot: the training rows come in one random order, again and again, and every learner asks one label about each row
-that comes; ours passes over rows whose label it knows, so from the second pass on it sees more of them for the same
-number of answers, and ends once all are known. Follow-up: the items are ours to choose, and "ask until yes" takes them
+One-shot: the training rows come in one random order, again and again, and every rival asks one label about each row
+that comes; ours passes over rows whose label it knows, and most of those that it is sure of, so it sees more of them
+for the same number of answers, and ends once all are known. Follow-up: the items are ours to choose, and "ask until yes" takes them
 at random. Everyone sees the same features, rows and seeds.
 
 Ours has the package's settings, the same for all data; docs/learning.md says how they were chosen. Those of a rival are
