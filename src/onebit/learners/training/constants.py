@@ -12,8 +12,9 @@ from __future__ import annotations
 #: A training epoch has this share of the answers so far, and at least so many questions; an audit's has so many.
 EPOCH_SHARE, MIN_QUESTIONS, AUDIT_QUESTIONS = 0.02, 4, 50
 #: Fresh items from which the recent accuracy is estimated. Origin: by arithmetic, a standard error of 3 points where
-#: nine of ten are right; a tenth of the items is fresh, so these are of the last 1,000 questions or so.
-TRIED_LATELY = 100
+#: nine of ten are right; a tenth of the items is fresh, so these are of the last 1,000 questions or so. And how many
+#: are enough to begin an audit by, where there is a target: a round number, a standard error of 5 points.
+TRIED_LATELY, ENOUGH_TRIED = 100, 40
 #: Answers for the recent share of yes, and after which what was held likely counts e times less.
 #: Origin: by arithmetic, a standard error below 3 points.
 RECENT = 300

@@ -7,7 +7,7 @@ from collections import deque
 import numpy as np
 
 from onebit.estimate.learning_curve import CurvePoint, ForecastPoint, Tried, forecast, learning_curve
-from onebit.learners.training.constants import TRIED_LATELY
+from onebit.learners.training.constants import ENOUGH_TRIED, TRIED_LATELY
 from onebit.learners.training.epoch import TrainingEpoch
 from onebit.records import Answer, Question
 
@@ -47,7 +47,7 @@ class Trials:
     @property
     def settled_accuracy(self) -> float | None:
         """The same, once there are enough of them."""
-        return self.accuracy if len(self._recent) == TRIED_LATELY else None
+        return self.accuracy if len(self._recent) >= ENOUGH_TRIED else None
 
     def curve(self) -> tuple[CurvePoint, ...]:
         return learning_curve(self._tried, self._delta, self._error_rates, self._n_before)
