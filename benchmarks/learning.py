@@ -2,8 +2,8 @@
 
 One-shot: the training rows come in one random order, again and again, and every rival asks one label about each row
 that comes; ours passes over rows whose label it knows, and most of those that it is sure of, so it sees more of them
-for the same number of answers, and ends once all are known. Follow-up: the items are ours to choose, and "ask until yes" takes them
-at random. Everyone sees the same features, rows and seeds.
+for the same number of answers, and ends once all are known. Follow-up: the items are ours to choose, and "ask until
+yes" takes them at random. Everyone sees the same features, rows and seeds.
 
 Ours has the package's settings, the same for all data; docs/learning.md says how they were chosen. Those of a rival are
 chosen on no test row, for each data set, out of the grid below: the best mean accuracy over all checkpoints but the
