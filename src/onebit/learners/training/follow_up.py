@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from onebit.errors import InvalidInputError
-from onebit.hypotheses.base import Examples
 from onebit.learners.training.choice import can_be_settled, given_possible, worth_asking
 from onebit.learners.training.constants import (
     CANDIDATES_PER_ANSWER,
@@ -19,10 +18,7 @@ from onebit.learners.training.constants import (
     MOST_LOOKED_AT,
 )
 from onebit.learners.training.epoch import TrainingEpoch, best_possible
-from onebit.learners.training.guide import Guide
-from onebit.learners.training.knowledge import Knowledge
-from onebit.learners.training.model import Bools, Floats, Ints, Model
-from onebit.learners.training.neighbours import Neighbours
+from onebit.learners.training.model import Bools, Floats, Ints
 from onebit.learners.training.planning import Planner, drawn, with_limits
 from onebit.learners.training.strength import ShareStrength
 from onebit.randomness import generator
@@ -32,18 +28,8 @@ from onebit.records import EpochPlan
 class FollowUpPlanner(Planner):
     """Items that would teach most."""
 
-    def __init__(
-        self,
-        model: Model,
-        x: Examples,
-        known: Knowledge,
-        shuffled: Ints,
-        seed: int,
-        neighbours: Neighbours | None = None,
-        guide: Guide | None = None,
-    ) -> None:
-        super().__init__(model, x, known, shuffled, seed, neighbours, guide)
-        self._strength = ShareStrength(known, neighbours)
+    def _start(self, shuffled: Ints) -> None:
+        self._strength = ShareStrength(self._known, self._neighbours)
 
     def close(self) -> None:
         self._strength.learn()

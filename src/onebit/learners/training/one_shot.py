@@ -14,14 +14,10 @@ from collections.abc import Iterator
 import numpy as np
 
 from onebit.errors import InvalidInputError
-from onebit.hypotheses.base import Examples
 from onebit.learners.training.choice import given_possible, margins
 from onebit.learners.training.constants import LEAST_COMING, MOST_PASSED_OVER, WORTH_FALLS
 from onebit.learners.training.epoch import TrainingEpoch, draw_guesses
-from onebit.learners.training.guide import Guide
-from onebit.learners.training.knowledge import Knowledge
-from onebit.learners.training.model import Floats, Ints, Model, take
-from onebit.learners.training.neighbours import Neighbours
+from onebit.learners.training.model import Floats, Ints, take
 from onebit.learners.training.planning import Planner, drawn, with_limits
 from onebit.randomness import RoundStream, generator
 from onebit.records import EpochPlan
@@ -30,22 +26,12 @@ from onebit.records import EpochPlan
 class OneShotPlanner(Planner):
     """The pool is gone around in the order of ``shuffled``, from its end on, but for what is known or passed over."""
 
-    def __init__(
-        self,
-        model: Model,
-        x: Examples,
-        known: Knowledge,
-        shuffled: Ints,
-        seed: int,
-        neighbours: Neighbours | None = None,
-        guide: Guide | None = None,
-    ) -> None:
-        super().__init__(model, x, known, shuffled, seed, neighbours, guide)
-        self._uniforms = RoundStream(seed, "rounds")
+    def _start(self, shuffled: Ints) -> None:
+        self._uniforms = RoundStream(self._seed, "rounds")
         self._n_drawn = 0
         #: The items in the order in which they come, the place of each in it, and the place that comes next.
         self._order = shuffled[::-1]
-        self._place = np.full(known.trains_on.size, -1, dtype=np.int64)
+        self._place = np.full(self._known.trains_on.size, -1, dtype=np.int64)
         self._place[self._order] = np.arange(shuffled.size)
         self._next_place = 0
 

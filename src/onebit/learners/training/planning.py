@@ -52,6 +52,11 @@ class Planner(ABC):
         self._random = deque(kept.tolist())
         known.trains_on[kept] = False
         self._n_wanted = self._n_random = 0
+        self._start(shuffled)
+
+    @abstractmethod
+    def _start(self, shuffled: Ints) -> None:
+        """Whatever a protocol keeps of its own."""
 
     @abstractmethod
     def train(
