@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from onebit.errors import InvalidInputError
-from onebit.learners.training import one_shot
+from onebit.learners.training import one_shot, planning
 from onebit.learners.training.earlier import EarlierAnswer
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Floats, Known
@@ -107,3 +107,18 @@ def test_a_log_whose_items_come_in_another_order_is_refused() -> None:
         made[1].adopt(other)
     made[2].adopt(plan)
     assert made[2].epochs == [plan]
+
+
+def test_a_log_that_asks_other_than_the_guess_at_an_item_drawn_at_random_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Else whoever edits a log could make the classifier look better, or worse, than it was."""
+    monkeypatch.setattr(planning, "RANDOM_SHARE", 0.5)
+    x = (np.arange(400) % 2)[:, None].astype(np.float32)
+    made = [TrainingLearner(HalfSure(), x, 3, budget=100, audit=0) for _ in range(2)]
+    made[0].ask(1)
+    plan = made[0].epochs[0]
+    assert plan.fresh[0]
+    other = replace(plan, labels=((plan.labels[0] + 1) % 3, *plan.labels[1:]))
+    with pytest.raises(InvalidInputError, match="does not ask about the guess"):
+        made[1].adopt(other)
