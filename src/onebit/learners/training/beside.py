@@ -26,11 +26,13 @@ class Beside(ABC):
 class FittedBeside(Beside):
     """Fitted to the rows whose label is known, anew when the answers have grown by ``FITTED_GROWTH``.
 
+    With fewer than ``few_rows`` of them it is fitted anew whenever there are more than before.
     It knows the labels that it has met by their numbers among these. Until two are met, and each ``rows_of_each``
     times in the mean, it says nothing.
     """
 
     rows_of_each = 1
+    few_rows = 0
 
     def __init__(self, n_labels: int) -> None:
         self._n_of_each_label: Ints = np.zeros(n_labels, dtype=np.int64)
@@ -55,9 +57,11 @@ class FittedBeside(Beside):
         return logs(self.belief(x)).astype(x.dtype)
 
     def learn(self, known: Known, rng: np.random.Generator) -> None:
-        if known.n_answers < max(FITTED_GROWTH * self._n_fitted, self._n_fitted + LEAST_NEW):
-            return
         rows = np.flatnonzero(known.possible.sum(axis=1) == 1)
+        has_grown = known.n_answers >= max(FITTED_GROWTH * self._n_fitted, self._n_fitted + LEAST_NEW)
+        has_more = self._n_of_each_label.sum() < rows.size < self.few_rows
+        if not (has_grown or has_more):
+            return
         met, label = np.unique(known.possible[rows].argmax(axis=1), return_inverse=True)
         if not 2 <= met.size <= rows.size / self.rows_of_each:
             return

@@ -14,13 +14,15 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
 
 from onebit.learners.training.beside import FittedBeside
-from onebit.learners.training.constants import LINEAR_STEPS
+from onebit.learners.training.constants import FEW_FOR_LINES, LINEAR_STEPS
 from onebit.learners.training.model import Floats, Ints, unwarned_of_few_rows
 from onebit.learners.training.network import one_thread
 
 
 class Linear(FittedBeside):
     """The weights (m, d) and offsets (m,) of the labels met, by scikit-learn's defaults."""
+
+    few_rows = FEW_FOR_LINES
 
     def __init__(self, n_labels: int) -> None:
         super().__init__(n_labels)

@@ -5,6 +5,10 @@ frequent for long, with a small one those that were met are asked first. For eve
 names say of the items of an epoch is kept when it begins, and held against what is then answered about those that were
 new, older answers counting less and less; b is the mean, in logarithms, under these likelihoods. It does not matter
 that items are chosen: the choice goes by the items and by earlier answers, and given these the likelihood is exact.
+
+Before the first answer small b are likelier, in proportion to b^-UNEQUAL_FIRST, so that b begins at about 1. Where
+labels are equal and nothing else is known, any order of them finds a yes as soon, so it costs little to ask first about
+those that were met; where they are unequal it gains much.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import log_softmax, logsumexp, softmax
 
-from onebit.learners.training.constants import MAY_COUNT, RECENT
+from onebit.learners.training.constants import MAY_COUNT, RECENT, UNEQUAL_FIRST
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.model import Floats, Ints
 from onebit.learners.training.neighbours import Neighbours
@@ -23,7 +27,7 @@ class ShareStrength:
 
     def __init__(self, known: Knowledge, neighbours: Neighbours | None) -> None:
         self._known, self._neighbours = known, neighbours
-        self._fit: Floats = np.zeros(len(MAY_COUNT))
+        self._fit: Floats = -UNEQUAL_FIRST * np.log(np.array(MAY_COUNT))
         #: New items of the epoch, and the logarithm of how likely each label of them is held with each b.
         self._expected: tuple[Ints, Floats] | None = None
         self._set()

@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_digits
 from sklearn.linear_model import LogisticRegression
 
-from onebit.learners.training.constants import LINEAR_STEPS
+from onebit.learners.training.constants import FEW_FOR_LINES, FITTED_GROWTH, LINEAR_STEPS
 from onebit.learners.training.linear import Linear
 from onebit.learners.training.model import Known, softened
 
@@ -42,3 +42,19 @@ def test_it_says_nothing_of_one_label() -> None:
     linear = Linear(K)
     linear.learn(Known(X[rows], np.eye(K, dtype=np.bool_)[Y[rows]], np.ones(20), 20), np.random.default_rng(0))
     np.testing.assert_allclose(linear.belief(X[:5]), 1 / K)
+
+
+def test_few_rows_are_learned_at_once_and_many_when_the_answers_have_grown() -> None:
+    def fitted(first: int, then: int, n_answers: int) -> bool:
+        """Whether it learns ``then`` rows after ``first`` ones, if 1,000 answers become ``n_answers``."""
+        linear, before = Linear(K), None
+        for n_rows, n_known in ((first, 1000), (then, n_answers)):
+            before = linear.belief(X)
+            possible = np.eye(K, dtype=np.bool_)[Y[:n_rows]]
+            linear.learn(Known(X[:n_rows], possible, np.ones(n_rows), n_known), np.random.default_rng(0))
+        return not np.array_equal(linear.belief(X), before)
+
+    assert fitted(50, 51, 1001)
+    assert not fitted(50, 50, 1001)
+    assert not fitted(FEW_FOR_LINES, FEW_FOR_LINES + 1, 1001)
+    assert fitted(FEW_FOR_LINES, FEW_FOR_LINES + 1, int(FITTED_GROWTH * 1000) + 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from onebit.learners.training.constants import MAY_COUNT
+from onebit.learners.training.constants import MAY_COUNT, UNEQUAL_FIRST
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.neighbours import Neighbours
 from onebit.learners.training.strength import ShareStrength
@@ -50,7 +50,10 @@ def test_before_the_first_answer_and_without_neighbours_nothing_is_learned() -> 
     known = Knowledge(np.ones(20, dtype=np.bool_), N_LABELS)
     strength = ShareStrength(known, None)
     before = known.items_before
-    assert before == pytest.approx(np.exp(np.mean(np.log(MAY_COUNT))))
+    logs = np.log(MAY_COUNT)
+    assert before == pytest.approx(np.exp(np.average(logs, weights=np.exp(-UNEQUAL_FIRST * logs))))
+    # Laplace's rule, or nearly.
+    assert before == pytest.approx(1.0, abs=0.1)
     strength.expect(np.arange(5))
     known.take_in(Question(0, 0, 0, 1.0, 0), Answer.YES)
     strength.learn()
