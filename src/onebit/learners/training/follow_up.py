@@ -9,12 +9,14 @@ from onebit.learners.training.choice import can_be_settled, given_possible, wort
 from onebit.learners.training.constants import (
     CANDIDATES_PER_ANSWER,
     FEW_KNOWN,
+    FEW_NAMED,
     FIRST_CANDIDATES,
     GOOD_GUESSES,
     HALF_CHOSEN,
     LEAST_LOOKED_AT,
     LOOKED_AT,
     MOST_EACH,
+    MOST_EACH_NAMED,
     MOST_LOOKED_AT,
 )
 from onebit.learners.training.epoch import TrainingEpoch, best_possible
@@ -81,7 +83,7 @@ class FollowUpPlanner(Planner):
         return per_label / (per_label + HALF_CHOSEN)
 
     def _most_each(self) -> int:
-        """The most questions about an item: all its labels, as long as little is known and guesses are bad.
+        """The most questions about an item: all its labels, as long as little is known and guesses are bad, else a few.
 
         Guesses are held against what anyone would find out without looking at the items, by asking labels in the order
         of how frequent they are: with unequal labels a few are right of many items, and found soon. An estimator learns
@@ -94,7 +96,10 @@ class FollowUpPlanner(Planner):
         n_by_shares = frequent_first @ np.arange(1, known.n_labels + 1) / frequent_first.sum()
         few = known.n_known < FEW_KNOWN * known.n_labels
         bad = (known.n_known + 1) * n_by_shares < GOOD_GUESSES * known.n_answers
-        return known.n_labels if few and bad else MOST_EACH
+        if few and bad:
+            return known.n_labels
+        named = self._neighbours is not None and self._neighbours.has_names
+        return MOST_EACH_NAMED if named and known.n_known < FEW_NAMED * known.n_labels else MOST_EACH
 
     def _candidates(self) -> Ints:
         """The items that may be chosen."""

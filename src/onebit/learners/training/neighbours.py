@@ -61,6 +61,11 @@ class Neighbours:
         self.speaks_of: Bools = self.is_listed if names is None else np.ones(len(x), dtype=np.bool_)
         self._nearest = Nearest(x, self.listed)
 
+    @property
+    def has_names(self) -> bool:
+        """Whether labels have names that are heeded."""
+        return self._names is not None
+
     def first_listed(self, n_wanted: int) -> Ints:
         """The first items of the list, in the order of the pool."""
         return np.sort(self.listed[:n_wanted])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from onebit.learners.contract import run
-from onebit.learners.training.constants import FEW_KNOWN, GOOD_GUESSES, MOST_EACH
+from onebit.learners.training.constants import FEW_KNOWN, FEW_NAMED, GOOD_GUESSES, MOST_EACH, MOST_EACH_NAMED
 from onebit.learners.training.guide import Guide
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Floats, Known
@@ -129,3 +129,41 @@ def test_the_uncertain_are_chosen_once_something_is_known() -> None:
     # At 15 known items, 5 a label, five eighths are chosen for their doubt, and half of the others are torn too.
     assert torn[chosen[30:]].mean() > 0.8
     assert not torn[chosen[:30]].all()
+
+
+@pytest.mark.parametrize("has_names", [True, False])
+def test_with_names_many_items_are_asked_about_a_little_at_first(has_names: bool) -> None:
+    n_labels = 6
+    truth = np.random.default_rng(4).integers(0, n_labels, N_ITEMS)
+    x = np.random.default_rng(5).standard_normal((N_ITEMS, 3)).astype(np.float32)
+    x[:, 0] = np.arange(N_ITEMS)
+
+    class Numbered(Fixed):
+        def beliefs(self, x: np.ndarray) -> Floats:
+            return super().beliefs(x[:, 0])
+
+    trained = TrainingLearner(
+        Numbered(0.9 * np.eye(n_labels)[truth] + 0.1 / n_labels),
+        x,
+        n_labels,
+        budget=300,
+        protocol="follow-up",
+        audit=0,
+        near_are_alike=True,
+        names=x[:n_labels] if has_names else None,
+    )
+    known, most_each = set[int](), list[int]()
+    while not isinstance(questions := trained.ask(1), Status):
+        plan, question = trained.epochs[-1], questions[0]
+        if plan.number == len(most_each):
+            most_each.append(plan.most_each)
+            few = len(known) < FEW_NAMED * n_labels
+            # Before that guesses may count as bad.
+            if len(known) >= FEW_KNOWN * n_labels:
+                assert plan.most_each == (MOST_EACH_NAMED if has_names and few else MOST_EACH)
+        right = bool(truth[question.item] == question.label)
+        if right:
+            known.add(question.item)
+        trained.tell(question.id, Answer.YES if right else Answer.NO)
+    assert (MOST_EACH_NAMED in most_each) is has_names
+    assert most_each[-1] == MOST_EACH
