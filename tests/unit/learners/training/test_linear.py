@@ -52,7 +52,8 @@ def test_few_rows_are_learned_at_once_and_many_when_the_answers_have_grown() -> 
             possible = np.eye(K, dtype=np.bool_)[Y[:n_rows]]
             linear.learn(Known(X[:n_rows], possible, np.ones(n_rows), n_known), np.random.default_rng(0))
             said.append(linear.belief(X))
-        return not np.array_equal(*said)
+        before, after = said
+        return not np.array_equal(before, after)
 
     assert fitted(50, 51, 1001)
     assert not fitted(50, 50, 1001)
