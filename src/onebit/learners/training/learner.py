@@ -12,8 +12,6 @@ its course does not hang on the last bit of a floating-point number.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
-from functools import partial
 from typing import get_args
 
 import numpy as np
@@ -31,7 +29,6 @@ from onebit.learners.training.constants import (
     LAST_SHARE,
     LATE_ITEMS,
     MIN_QUESTIONS,
-    MOST_GUESSED,
     NEVER_LEFT,
     RECENT,
 )
@@ -41,12 +38,13 @@ from onebit.learners.training.follow_up import FollowUpPlanner
 from onebit.learners.training.guide import Guide
 from onebit.learners.training.history import Sample
 from onebit.learners.training.knowledge import Knowledge
-from onebit.learners.training.model import Bools, Ints, Model, mean_belief, take
+from onebit.learners.training.model import Bools, Model
 from onebit.learners.training.names import Names
 from onebit.learners.training.neighbours import Neighbours
 from onebit.learners.training.one_shot import OneShotPlanner
 from onebit.learners.training.planning import Planner
 from onebit.learners.training.result import PROMISE, TrainingResult
+from onebit.learners.training.teaching import Teaching
 from onebit.learners.training.trials import Trials
 from onebit.learners.training.unlisted import Unlisted
 from onebit.randomness import generator
@@ -139,9 +137,8 @@ class TrainingLearner(Learner[TrainingResult]):
         neighbours = Neighbours(x, listed, named) if near_are_alike else None
         if guide is not None and guide.near_are_alike:
             neighbours = Neighbours(guide.features, listed)
-        self._guide, self._asks_once = guide, protocol == "one-shot"
         self._planner: Planner = planner(model, x, self._known, divided.to_train, seed, neighbours, guide)
-        self._model, self._x, self._seed = model, x, seed
+        self._model = model
         self._ledger = Ledger(n_labels, takes_none=takes_none)
         #: The plans of all epochs so far.
         self.epochs: list[EpochPlan] = []
@@ -156,8 +153,9 @@ class TrainingLearner(Learner[TrainingResult]):
         self._n_late_questions, self._n_late_items = 0.0, 0.0
         self._audited = False
         self._status = RunStatus.RUNNING
-        if (known_before := self._known.taught()).size:
-            self._teach_earlier(known_before)
+        self._teaching = Teaching(model, guide, x, self._known, seed, protocol == "one-shot")
+        if self._known.taught().size:
+            self._teaching.earlier(self._n_earlier)
 
     def ask(self, n: int = 1) -> tuple[Question, ...] | Status:
         check_count("the number of questions asked for", n)
@@ -364,58 +362,12 @@ class TrainingLearner(Learner[TrainingResult]):
         kept = (1 - 1 / LATE_ITEMS) ** n_items
         self._n_late_questions = kept * self._n_late_questions + float(n_asked.sum())
         self._n_late_items = kept * self._n_late_items + n_items
-        items = self._known.taught()
-        if items.size:
+        if self._known.taught().size:
             self._n_refits += 1
             if epoch.plan.number > self.learned_through:
-                self._teach(items, f"training after epoch {epoch.plan.number}", new)
+                self._teaching.after_epoch(epoch.plan.number, new, self._n_earlier + self._ledger.n_answered)
         self.learned_through = max(self.learned_through, epoch.plan.number)
         self.n_learned = self._ledger.n_answered
-
-    def _teach_earlier(self, items: Ints) -> None:
-        """Let the model learn earlier answers in two halves: the second shows who knows most once the first is learned.
-
-        Else who is heeded would be as before the first answer.
-        """
-        half = generator(self._seed, "halves of earlier answers").permutation(items)[: items.size // 2]
-        if half.size:
-            self._teach(np.sort(half), "half of the earlier answers", share=half.size / items.size)
-        self._teach(items, "earlier answers", np.setdiff1d(items, half))
-
-    def _teach(
-        self, items: Ints, what_for: str, new: Ints | None = None, is_final: bool = False, share: float = 1.0
-    ) -> None:
-        """Let the model, and its guide, learn all that is known of ``items``; of these ``new`` ones have just come.
-
-        ``share``: that of the answers so far which are about them.
-        """
-        lessons = self._known.lessons(self._x, items, round(share * (self._n_earlier + self._ledger.n_answered)))
-        if new is not None:
-            lessons = replace(lessons, is_new=np.isin(items, new))
-            if self._guide is not None and new.size:
-                own = mean_belief(self._model, take(self._x, new))
-                self._guide.judge(new, self._known.possible[new], own)
-        if self._guide is not None:
-            guide, possible = self._guide, lessons.possible
-            if not is_final:
-                guide.learn(items, lessons, generator(self._seed, f"guide, {what_for}"))
-            left = partial(guide.left, items, possible) if self._asks_once else None
-            # In one-shot rows with noes alone are many, and are taught; others beside them changed nothing.
-            with_likely = None if self._asks_once else partial(self._with_likely, guide, items, is_final)
-            lessons = replace(lessons, left=left, is_final=is_final, with_likely=with_likely)
-        self._model.learn(lessons, generator(self._seed, what_for))
-
-    def _with_likely(
-        self, guide: Guide, items: Ints, is_final: bool, rows: Ints, labels: Ints
-    ) -> tuple[Examples, Ints]:
-        """``rows`` of ``items``, then examples never asked about; and which of ``labels`` those likely have."""
-        free = np.flatnonzero(self._known.trains_on & ~self._known.asked)
-        # On the way a fit has at most twice the rows for it.
-        n_most = MOST_GUESSED if is_final else min(rows.size, MOST_GUESSED)
-        some = generator(self._seed, "examples with a likely label").permutation(free)[:n_most]
-        others, likely = guide.likely(some)
-        wanted = np.isin(likely, labels)
-        return take(self._x, np.concatenate([items[rows], others[wanted]])), likely[wanted]
 
     def _next_epoch(self, given: EpochPlan | None) -> TrainingEpoch | None:
         n_answers = self._ledger.n_answered
@@ -437,8 +389,7 @@ class TrainingLearner(Learner[TrainingResult]):
             epoch = self._planner.train(n_questions, per_item, len(self.epochs), given)
             if epoch is not None:
                 return epoch
-        if self._guide is not None and (items := self._known.taught()).size:
-            self._teach(items, "the end of training", is_final=True)
+        self._teaching.before_audit(self._n_earlier + n_answers)
         self._audits.begin(n_answers, last=not due)
         aside = self._audits.take(n_to_audit)
         return self._planner.audit(aside, len(self.epochs), given) if aside else None
