@@ -309,7 +309,9 @@ class TrainingLearner(Learner[TrainingResult]):
             return planned
         if epoch.belief is None:
             # The noes of this epoch came after its plan was made.
-            asked = [self._ledger.questions[number] for number in epoch.place_of]
+            # Those that are being asked now are not in the ledger yet, and have no answer.
+            n_asked = len(self._ledger.questions)
+            asked = [self._ledger.questions[number] for number in epoch.place_of if number < n_asked]
             noes = (Answer.NO, Answer.NONE)
             denied = [(each.item, each.label or 0) for each in asked if self._ledger.answers[each.id] in noes]
             for item, label in denied:

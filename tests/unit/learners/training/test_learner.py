@@ -278,6 +278,21 @@ def test_a_run_is_gone_through_again_without_its_model(
         assert getattr(again.result, name) == getattr(result, name)
 
 
+def test_a_run_gone_through_again_asks_about_new_items_and_next_labels_at_once() -> None:
+    """The epoch is the log's, so what is believed of its items is found out when the first next label is asked."""
+    first, again = learner("follow-up"), learner("follow-up")
+    questions = asked(first, 2)
+    again.adopt(first.epochs[0])
+    again.ask_again(questions)
+    for question in questions:
+        for each in (first, again):
+            each.tell(question.id, Answer.NO)
+    # The other items of the epoch come first, then those whose guess was denied, with another label.
+    coming = asked(again, MIN_QUESTIONS)
+    assert coming == asked(first, MIN_QUESTIONS)
+    assert {each.item for each in questions} < {each.item for each in coming}
+
+
 def test_a_course_that_cannot_have_been_is_refused() -> None:
     first = learner("one-shot")
     questions = asked(first, 3)
