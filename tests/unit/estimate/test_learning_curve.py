@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 from onebit.estimate.learning_curve import (
+    BEGINNINGS,
     BENDS,
+    FARTHEST_START,
     FIRST_BLOCK,
     FLOORS,
+    GUESSING,
     HEEDED,
     LIKELY_FLOORS,
     N_STARTS,
@@ -69,20 +72,33 @@ def test_a_forecast_goes_on_as_the_curve_went() -> None:
         assert far.high - far.low >= near.high - near.low
 
 
-def test_a_forecast_is_quantiles_of_all_curves_by_their_likelihood() -> None:
+def test_with_names_a_forecast_does_not_expect_much_of_what_began_well_and_has_not_moved() -> None:
+    seen = [Tried(20 * n, 5, 2, 2) for n in range(1, 31)]
+    (without,), (found,) = (forecast(seen, 77, [1000], has_names) for has_names in (False, True))
+    assert found.low < 0.42 < found.high
+    assert found.middle < 0.53 < without.middle
+
+
+@pytest.mark.parametrize("has_names", [False, True])
+def test_a_forecast_is_quantiles_of_all_curves_by_their_likelihood(has_names: bool) -> None:
     """Every curve of the grid written out: a tenth of the weight is below the low end, and a tenth above the high."""
     seen = [Tried(20, 15, 6, 6), Tried(50, 15, 9, 9), Tried(90, 20, 15, 15)]
     values, fits = [], []
-    floors = zip(FLOORS, LIKELY_FLOORS, strict=True)
-    for (floor, likely), start, power, bend in product(floors, np.geomspace(1, 300, N_STARTS), POWERS, BENDS):
-        error = [floor + (0.75 - floor) * (1 + (n / start) ** bend) ** (-power / bend) for n in (20, 50, 90, 300)]
+    floors, beginnings = zip(FLOORS, LIKELY_FLOORS, strict=True), [(0.25, 1.0)]
+    if has_names:
+        beginnings = [(0.25, GUESSING), *((each, (1 - GUESSING) / len(BEGINNINGS)) for each in BEGINNINGS)]
+    starts = np.geomspace(1, 300 * (FARTHEST_START if has_names else 1), N_STARTS)
+    for (floor, likely), (first, as_likely), start, power, bend in product(floors, beginnings, starts, POWERS, BENDS):
+        most = 1 - first
+        falls = [(1 + (n / start) ** bend) ** (-power / bend) for n in (20, 50, 90, 300)]
+        error = [min(floor, most) + max(most - floor, 0) * each for each in falls]
         fit = sum(
             each.n_accepted * math.log(1 - e) + (each.n_items - each.n_accepted) * math.log(e)
             for each, e in zip(seen, error[:3], strict=True)
         )
         values.append(1 - error[3])
-        fits.append(likely * math.exp(HEEDED * fit))
+        fits.append(likely * as_likely * math.exp(HEEDED * fit))
     share, accuracy = np.array(fits) / sum(fits), np.array(values)
-    (found,) = forecast(seen, 4, [300])
+    (found,) = forecast(seen, 4, [300], has_names)
     for end, part in ((found.low, 0.1), (found.middle, 0.5), (found.high, 0.9)):
         assert share[accuracy < end - 1e-9].sum() <= part <= share[accuracy <= end + 1e-9].sum()

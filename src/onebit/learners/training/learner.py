@@ -143,7 +143,7 @@ class TrainingLearner(Learner[TrainingResult]):
         #: The plans of all epochs so far.
         self.epochs: list[EpochPlan] = []
         self._epoch: TrainingEpoch | None = None
-        self._trials = Trials(delta, (f_no, f_yes), self._n_earlier)
+        self._trials = Trials(delta, (f_no, f_yes), self._n_earlier, names is not None)
         self._n_rounds = self._n_refits = self._n_cant_tell = 0
         #: The last epoch from which the model has learned; it may be ahead of the epochs gone through again.
         self.learned_through = -1

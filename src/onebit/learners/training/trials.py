@@ -15,11 +15,14 @@ from onebit.records import Answer, Question
 class Trials:
     """What came of the guesses at fresh items, epoch by epoch.
 
-    ``n_before`` answers were trained on before the run, and count in the curve and the forecast.
+    ``n_before`` answers were trained on before the run, and count in the curve and the forecast. ``has_names``: names
+    of labels are heeded, so the first guesses may be good.
     """
 
-    def __init__(self, delta: float, error_rates: tuple[float, float], n_before: int = 0) -> None:
-        self._delta, self._error_rates, self._n_before = delta, error_rates, n_before
+    def __init__(
+        self, delta: float, error_rates: tuple[float, float], n_before: int = 0, has_names: bool = False
+    ) -> None:
+        self._delta, self._error_rates, self._n_before, self._has_names = delta, error_rates, n_before, has_names
         self._recent: deque[bool] = deque(maxlen=TRIED_LATELY)
         self._tried: list[Tried] = []
         #: The recent accuracy after each epoch, with the number of answers.
@@ -59,4 +62,4 @@ class Trials:
         """
         n_answers, end = n_answers + self._n_before, end + self._n_before
         at = sorted({2 * n_answers, 4 * n_answers} | ({end} if end > n_answers else set()))
-        return forecast(self._tried, n_labels, at)
+        return forecast(self._tried, n_labels, at, self._has_names)
