@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -9,20 +11,26 @@ from onebit.learners.training.constants import CANDIDATES, LIKELIEST, SETTLED
 from onebit.learners.training.model import Floats, Ints
 
 
-def worth_asking(belief: Floats, n_wanted: int, chosen_share: float, rng: np.random.Generator) -> tuple[Ints, Ints]:
+def worth_asking(
+    belief: Floats, n_wanted: int, chosen_share: float, spread: Callable[[Ints, int], Ints], rng: np.random.Generator
+) -> tuple[Ints, Ints]:
     """Rows of ``belief`` (n, K) that few questions can settle, and others.
 
-    Of those that can be settled, the most uncertain for about ``chosen_share``, and any. The others cost a search among
-    many labels, however much they would teach; as many of them as there are in proportion, at random.
+    Of those that can be settled, the most uncertain for about ``chosen_share``, and some that lie apart. The others
+    cost a search among many labels, however much they would teach; as many of them as there are in proportion, which
+    lie apart. ``spread(rows, n)`` are the places of n of the rows that lie apart.
     """
     can_be = can_be_settled(belief)
-    quick, others = rng.permutation(np.flatnonzero(can_be)), np.flatnonzero(~can_be)
+    quick, others = np.flatnonzero(can_be), np.flatnonzero(~can_be)
     n_wanted = min(n_wanted, len(belief))
     n_others = min(others.size, max(round(n_wanted * others.size / max(len(belief), 1)), n_wanted - quick.size))
     n_quick = n_wanted - n_others
     n_any = n_quick - rng.binomial(n_quick, chosen_share)
-    chosen = quick[n_any:][uncertain_and_diverse(belief[quick[n_any:]], n_quick - n_any)]
-    return np.concatenate([quick[:n_any], chosen]), rng.choice(others, n_others, replace=False)
+    apart = spread(quick, n_any)
+    # Equal margins are not to be taken in the order of the pool.
+    rest = rng.permutation(np.delete(quick, apart))
+    chosen = rest[uncertain_and_diverse(belief[rest], n_quick - n_any)]
+    return np.concatenate([quick[apart], chosen]), others[spread(others, n_others)]
 
 
 def can_be_settled(belief: Floats) -> NDArray[np.bool_]:

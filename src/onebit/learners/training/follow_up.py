@@ -19,6 +19,7 @@ from onebit.learners.training.constants import (
     MOST_EACH_NAMED,
     MOST_LOOKED_AT,
 )
+from onebit.learners.training.coverage import Coverage
 from onebit.learners.training.epoch import TrainingEpoch, best_possible
 from onebit.learners.training.model import Bools, Floats, Ints
 from onebit.learners.training.planning import Planner, drawn, with_limits
@@ -31,7 +32,10 @@ class FollowUpPlanner(Planner):
     """Items that would teach most."""
 
     def _start(self, shuffled: Ints) -> None:
-        self._strength = ShareStrength(self._known, self._neighbours)
+        near = self._neighbours
+        self._strength = ShareStrength(self._known, near)
+        #: None where labels have names: these find all of them from the start.
+        self._coverage = None if near is None or near.has_names else Coverage(near.x, near.listed, self._known.n_labels)
 
     def close(self) -> None:
         self._strength.learn()
@@ -39,6 +43,8 @@ class FollowUpPlanner(Planner):
     def train(
         self, n_questions: int, questions_per_item: float, number: int, given: EpochPlan | None
     ) -> TrainingEpoch | None:
+        if self._neighbours is not None and not self._neighbours.has_names:
+            self._neighbours.look_among(self._n_candidates)
         epoch = self._planned(n_questions, questions_per_item, number, given)
         if epoch is not None:
             self._strength.expect(np.array(epoch.plan.items, dtype=np.int64))
@@ -101,11 +107,15 @@ class FollowUpPlanner(Planner):
         named = self._neighbours is not None and self._neighbours.has_names
         return MOST_EACH_NAMED if named and known.n_known < FEW_NAMED * known.n_labels else MOST_EACH
 
+    @property
+    def _n_candidates(self) -> int:
+        """How many items of the list are chosen from."""
+        return max(FIRST_CANDIDATES, CANDIDATES_PER_ANSWER * self._known.n_answers)
+
     def _candidates(self) -> Ints:
         """The items that may be chosen."""
         if self._neighbours is not None:
-            n_first = max(FIRST_CANDIDATES, CANDIDATES_PER_ANSWER * self._known.n_answers)
-            for items in (self._neighbours.first_listed(n_first), np.sort(self._neighbours.listed)):
+            for items in (self._neighbours.first_listed(self._n_candidates), np.sort(self._neighbours.listed)):
                 unknown = items[self._known.unknown(items)]
                 if unknown.size:
                     return unknown
@@ -141,8 +151,14 @@ class FollowUpPlanner(Planner):
             said = self._neighbours.say(candidates, self._known)
             believed = self._neighbours.pooled(believed, said, candidates, self._known)
         rng = generator(self._seed, f"choice of epoch {number}")
+
+        def spread(rows: Ints, n: int) -> Ints:
+            if self._coverage is None:
+                return rng.permutation(rows.size)[:n]
+            return self._coverage.spread(candidates[rows], n, self._known, rng)
+
         left = given_possible(believed, possible)
-        quick, others = worth_asking(left, max(n_wanted - random.size, 0), self._chosen_share(), rng)
+        quick, others = worth_asking(left, max(n_wanted - random.size, 0), self._chosen_share(), spread, rng)
         items = np.concatenate([random, candidates[others], candidates[quick]])
         belief = self._believed(items, np.arange(items.size) < random.size, number)
         first = best_possible(belief, self._known.askable(items))

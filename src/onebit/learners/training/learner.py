@@ -42,7 +42,7 @@ from onebit.learners.training.model import Bools, Model
 from onebit.learners.training.names import Names
 from onebit.learners.training.neighbours import Neighbours
 from onebit.learners.training.one_shot import OneShotPlanner
-from onebit.learners.training.planning import Planner
+from onebit.learners.training.planning import Planner, as_asked_about
 from onebit.learners.training.result import PROMISE, TrainingResult
 from onebit.learners.training.teaching import Teaching
 from onebit.learners.training.trials import Trials
@@ -126,8 +126,8 @@ class TrainingLearner(Learner[TrainingResult]):
         self._known.is_sample = divided.is_sample
         self._known.recall(trained_on)
         planner = OneShotPlanner if protocol == "one-shot" else FollowUpPlanner
-        # Of a large pool those have neighbours that are asked about first; the first of all are kept for later.
-        listed = divided.to_train[::-1]
+        # Of a large pool those have neighbours that are asked about first.
+        listed = as_asked_about(divided.to_train, self._known)
         if names is not None and not (near_are_alike and names.shape == (n_labels, x.shape[1])):
             raise InvalidInputError(
                 f"names has shape {names.shape}; with near_are_alike it may have a row for each of "

@@ -16,22 +16,29 @@ from onebit.learners.training.model import Bools, Ints
 
 
 class Nearest:
-    """The nearest among the items ``listed`` of the pool ``x`` (n, d), by Euclidean distance, itself left out.
+    """The ``n_wanted`` nearest among the items ``listed`` of the pool ``x`` (n, d), by Euclidean distance.
 
-    Items are named by their place in the list. What is found does not hang on the order in which it is asked for: the
-    blocks are the same, and so are their products, to the last bit.
+    An item is not its own neighbour.
+    What is found does not hang on the order in which it is asked for: the blocks of the list are the same, and so are
+    their products, to the last bit.
     """
 
-    def __init__(self, x: NDArray[np.floating], listed: Ints) -> None:
-        self._x, self._listed = x, listed
+    def __init__(self, x: NDArray[np.floating], listed: Ints, n_wanted: int = N_NEIGHBOURS) -> None:
+        self._x, self.listed = x, listed
+        #: Where an item is in the list; -1 if it is not.
+        self._place = np.full(len(x), -1, dtype=np.int32)
+        self._place[listed] = np.arange(listed.size)
+        #: Which items are listed.
+        self.holds: Bools = self._place >= 0
         #: The number of neighbours of each item.
-        self.n_near = min(N_NEIGHBOURS, listed.size - 1)
+        self.n_near = min(n_wanted, listed.size - 1)
         self._rows: NDArray[np.float32] | None = None
         self._near: NDArray[np.int32] = np.empty((listed.size, max(self.n_near, 0)), dtype=np.int32)
         self._is_found: Bools = np.zeros(-(-listed.size // SEARCH_BLOCK), dtype=np.bool_)
 
-    def of(self, places: NDArray[np.integer]) -> NDArray[np.int32]:
-        """The neighbours of the items at ``places``, nearest first; shape (n, n_near)."""
+    def of(self, items: Ints) -> NDArray[np.int32]:
+        """The neighbours of ``items``, which are listed, nearest first; shape (n, n_near)."""
+        places = self._place[items]
         blocks = np.unique(places // SEARCH_BLOCK)
         for block in blocks[~self._is_found[blocks]].tolist():
             self._find(block)
@@ -40,12 +47,12 @@ class Nearest:
 
     def _find(self, block: int) -> None:
         if self._rows is None:
-            self._rows = np.ascontiguousarray(self._x[self._listed], dtype=np.float32)
+            self._rows = np.ascontiguousarray(self._x[self.listed], dtype=np.float32)
             self._squares = np.einsum("nd,nd->n", self._rows, self._rows)
-        first, last = block * SEARCH_BLOCK, min((block + 1) * SEARCH_BLOCK, self._listed.size)
+        first, last = block * SEARCH_BLOCK, min((block + 1) * SEARCH_BLOCK, self.listed.size)
         found = np.empty((last - first, self.n_near), dtype=np.int64)
         _least(self._rows[first:last] @ self._rows.T, self._squares / 2, first, found)
-        self._near[first:last] = self._listed[found]
+        self._near[first:last] = self.listed[found]
         self._is_found[block] = True
 
 

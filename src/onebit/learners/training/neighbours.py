@@ -52,14 +52,28 @@ class Neighbours:
     """
 
     def __init__(self, x: NDArray[np.floating], listed: Ints, names: Names | None = None) -> None:
-        self.listed, self._names = listed[:MOST_LISTED], names
-        #: Where an item is in the list; -1 if it is not.
-        self._place = np.full(len(x), -1, dtype=np.int32)
-        self._place[self.listed] = np.arange(self.listed.size)
-        self.is_listed: Bools = self._place >= 0
-        #: Items of which something can be said.
-        self.speaks_of: Bools = self.is_listed if names is None else np.ones(len(x), dtype=np.bool_)
+        self.x, self.listed, self._names = x, listed[:MOST_LISTED], names
         self._nearest = Nearest(x, self.listed)
+
+    def look_among(self, n_first: int) -> None:
+        """Find neighbours among the first of the list alone: so many, or up to twice as many.
+
+        Where all that is asked about is among these, each of them is near to a larger share of the others, and that
+        what is known of a label is not near says more.
+        """
+        n_among = min(1 << (n_first - 1).bit_length(), self.listed.size)
+        if n_among != self._nearest.listed.size:
+            self._nearest = Nearest(self.x, self.listed[:n_among])
+
+    @property
+    def is_listed(self) -> Bools:
+        """Which items have neighbours, and are neighbours; shape (n,)."""
+        return self._nearest.holds
+
+    @property
+    def speaks_of(self) -> Bools:
+        """Of which items something can be said; shape (n,)."""
+        return self.is_listed if self._names is None else np.ones_like(self.is_listed)
 
     @property
     def has_names(self) -> bool:
@@ -109,12 +123,13 @@ class Neighbours:
         """The log-likelihood of what is known of the neighbours for each label of each item; shape (n, K)."""
         found: Floats = np.zeros((len(items), known.n_labels), dtype=np.float32)
         if self.listed.size > 1:
-            same, label = self.same(known), known.label[self.listed]
+            listed = self._nearest.listed
+            same, label = self.same(known), known.label[listed]
             met = np.bincount(label[label >= 0], minlength=known.n_labels)
-            confirmed_share = np.minimum(known.asked[self.listed].mean(), met / shares / self.listed.size)
+            confirmed_share = np.minimum(known.asked[listed].mean(), met / shares / listed.size)
             found -= np.outer(self.is_listed[items], same.sum() * confirmed_share)
             rows = np.flatnonzero(self.is_listed[items])
-            near = self._nearest.of(self._place[items[rows]])
+            near = self._nearest.of(items[rows])
             _add_neighbours(rows, near, known.label, known.possible, known.n_possible, same, shares, found)
         return found
 
@@ -125,7 +140,7 @@ class Neighbours:
         pairs = np.zeros((rank_of[-1] + 1, 2))
         asked = known.asked_items()
         asked = asked[self.is_listed[asked]]
-        _count_pairs(asked, self._nearest.of(self._place[asked]), known.label, known.possible, rank_of, pairs)
+        _count_pairs(asked, self._nearest.of(asked), known.label, known.possible, rank_of, pairs)
         share = (FIRST_SAME * PAIRS_BEFORE + pairs[:, 1]) / (PAIRS_BEFORE + pairs.sum(axis=1))
         shares: Floats = share.clip(LEAST_SAME, MOST_SAME)[rank_of]
         return shares
@@ -133,7 +148,7 @@ class Neighbours:
     def near_of(self, items: Ints) -> tuple[Bools, NDArray[np.int32]]:
         """Which of ``items`` are listed, and the neighbours of these, nearest first."""
         is_listed = self.is_listed[items]
-        return is_listed, self._nearest.of(self._place[items[is_listed]])
+        return is_listed, self._nearest.of(items[is_listed])
 
 
 def _fading(known: Knowledge, halved_at: float) -> float:

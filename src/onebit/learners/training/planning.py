@@ -28,6 +28,26 @@ from onebit.randomness import generator
 from onebit.records import EpochPlan
 
 
+def kept_for_chance(shuffled: Ints, known: Knowledge) -> Ints:
+    """Those of the items ``shuffled`` that are kept to be drawn at random, in the order in which they are drawn."""
+    return shuffled[known.fresh(shuffled)][: round(RANDOM_SHARE * shuffled.size)]
+
+
+def as_asked_about(shuffled: Ints, known: Knowledge) -> Ints:
+    """The items ``shuffled`` about in the order in which they are asked about, or chosen from.
+
+    First those that were asked about before the run. Of the others they come from the end on, and every tenth is one of
+    those that are kept to be drawn at random.
+    """
+    asked, kept = shuffled[known.asked[shuffled]], kept_for_chance(shuffled, known)
+    others = shuffled[~known.asked[shuffled] & ~np.isin(shuffled, kept)][::-1]
+    turn = np.concatenate(
+        [np.arange(others.size) / (1 - RANDOM_SHARE), np.arange(1, kept.size + 1) / RANDOM_SHARE - 0.5]
+    )
+    in_turn: Ints = np.concatenate([others, kept])[np.argsort(turn, kind="stable")]
+    return np.concatenate([asked, in_turn])
+
+
 class Planner(ABC):
     """Plans epochs over the pool ``x``, training on the items ``shuffled``; the first of these are drawn at random."""
 
@@ -47,7 +67,7 @@ class Planner(ABC):
         self._left: Ints = np.empty(0, dtype=np.int64)
         #: By whose beliefs is asked.
         self._asker = model.networks if isinstance(model, PooledModel) else model
-        kept = shuffled[known.fresh(shuffled)][: round(RANDOM_SHARE * shuffled.size)]
+        kept = kept_for_chance(shuffled, known)
         #: Kept to be drawn at random, to see how it goes; until then they cannot be chosen.
         self._random = deque(kept.tolist())
         known.trains_on[kept] = False

@@ -6,6 +6,13 @@ import numpy as np
 import pytest
 
 from onebit.learners.training.choice import margins, uncertain_and_diverse, worth_asking
+from onebit.learners.training.model import Floats, Ints
+
+
+def choose(belief: Floats, n_wanted: int, chosen_share: float, seed: int = 0) -> tuple[Ints, Ints]:
+    """What is worth asking about, where any items lie apart."""
+    rng = np.random.default_rng(seed)
+    return worth_asking(belief, n_wanted, chosen_share, lambda rows, n: rng.permutation(rows.size)[:n], rng)
 
 
 def test_the_margin_is_between_the_two_likeliest() -> None:
@@ -28,7 +35,7 @@ def test_items_that_cost_a_search_are_drawn_at_random_and_in_proportion() -> Non
     unknown = np.full((80, n_labels), 1 / n_labels)
     belief, drawn = np.concatenate([certain, torn, unknown]), set()
     for seed in range(30):
-        settled, others = worth_asking(belief, 20, 1.0, np.random.default_rng(seed))
+        settled, others = choose(belief, 20, 1.0, seed)
         assert settled.size == 12
         assert others.size == 8
         # The torn come before the certain.
@@ -41,11 +48,7 @@ def test_items_that_cost_a_search_are_drawn_at_random_and_in_proportion() -> Non
 def test_as_long_as_little_is_known_certain_items_are_asked_about_too() -> None:
     certain, torn = np.tile([0.9, 0.1, 0.0], (100, 1)), np.tile([0.5, 0.5, 0.0], (100, 1))
     belief = np.concatenate([certain, torn])
-    n_certain = [
-        int((worth_asking(belief, 40, share, np.random.default_rng(seed))[0] < 100).sum())
-        for share in (0.0, 0.5)
-        for seed in range(50)
-    ]
+    n_certain = [int((choose(belief, 40, share, seed)[0] < 100).sum()) for share in (0.0, 0.5) for seed in range(50)]
     # Half of any 40 are certain: 20, with a standard deviation of 3.2 or less; of 20 by choice and 20 of any, 10.
     assert np.mean(n_certain[:50]) == pytest.approx(20, abs=4 * 3.2 / 50**0.5)
     assert np.mean(n_certain[50:]) == pytest.approx(10, abs=4 * 3.2 / 50**0.5)
@@ -54,6 +57,21 @@ def test_as_long_as_little_is_known_certain_items_are_asked_about_too() -> None:
 def test_all_are_chosen_if_all_are_wanted() -> None:
     belief = np.concatenate([np.eye(9)[:4], np.full((5, 9), 1 / 9)])
     # Five of nine equal labels are more than the share that counts as settled.
-    settled, others = worth_asking(belief, 20, 1.0, np.random.default_rng(0))
+    settled, others = choose(belief, 20, 1.0)
     assert sorted([*settled.tolist(), *others.tolist()]) == list(range(9))
-    assert worth_asking(belief[:0], 3, 0.5, np.random.default_rng(0))[0].size == 0
+    assert choose(belief[:0], 3, 0.5)[0].size == 0
+
+
+def test_those_that_are_not_chosen_for_their_margins_lie_apart() -> None:
+    """Whoever says what lies apart is asked once for those that can be settled, and once for the others."""
+    belief = np.concatenate([np.tile([0.9, 0.1] + 38 * [0.0], (30, 1)), np.full((10, 40), 1 / 40)])
+    asked: list[int] = []
+
+    def last(rows: Ints, n_wanted: int) -> Ints:
+        asked.extend([rows.size, n_wanted])
+        return np.arange(rows.size)[rows.size - n_wanted :]
+
+    settled, others = worth_asking(belief, 8, 0.0, last, np.random.default_rng(0))
+    assert asked == [30, 6, 10, 2]
+    assert settled.tolist() == [24, 25, 26, 27, 28, 29]
+    assert others.tolist() == [38, 39]

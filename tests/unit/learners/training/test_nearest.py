@@ -24,8 +24,10 @@ def test_neighbours_are_the_nearest_of_those_listed(n_listed: int, monkeypatch: 
     monkeypatch.setattr(nearest, "SEARCH_BLOCK", 32)
     rng = np.random.default_rng(0)
     x, listed = rng.standard_normal((100, 3)).astype(np.float32), rng.permutation(100)[:n_listed]
-    found = Nearest(x, listed).of(np.arange(n_listed))
+    found = Nearest(x, listed).of(listed)
     assert np.array_equal(found, by_brute_force(x, listed)[:, :N_NEIGHBOURS])
+    assert np.array_equal(Nearest(x, listed, 3).of(listed), by_brute_force(x, listed)[:, :3])
+    assert np.array_equal(np.flatnonzero(Nearest(x, listed).holds), np.sort(listed))
 
 
 def test_what_is_found_does_not_hang_on_the_order_asked_in(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,9 +36,9 @@ def test_what_is_found_does_not_hang_on_the_order_asked_in(monkeypatch: pytest.M
     # Many distances are equal.
     x, listed = rng.integers(0, 4, (200, 5)).astype(np.float32), rng.permutation(200)
     at_once, little_by_little = Nearest(x, listed), Nearest(x, listed)
-    for place in rng.permutation(200).tolist():
-        one = little_by_little.of(np.array([place]))
-        assert np.array_equal(one, at_once.of(np.arange(200))[[place]])
+    for item in rng.permutation(200).tolist():
+        one = little_by_little.of(np.array([item]))
+        assert np.array_equal(one, at_once.of(np.arange(200))[[item]])
 
 
 def test_equal_rows_are_never_their_own_neighbours() -> None:

@@ -177,3 +177,41 @@ def test_what_has_no_neighbours_goes_by_the_model(protocol: TrainingProtocol, mo
 
     run(trained, rater)
     assert len(answers) == sum(answers) == 550
+
+
+def test_neighbours_among_the_first_are_those_of_a_list_of_these() -> None:
+    rng = np.random.default_rng(7)
+    order, known = rng.permutation(N_ITEMS), some_knowledge(rng)
+    x = rng.standard_normal((N_ITEMS, 3)).astype(np.float32)
+    found = Neighbours(x, order)
+    for n_first, n_among in ((2, 2), (9, 16), (16, 16), (17, 32), (50, N_ITEMS)):
+        found.look_among(n_first)
+        few = Neighbours(x, order[:n_among])
+        assert np.array_equal(np.flatnonzero(found.is_listed), np.sort(order[:n_among]))
+        said = found.say(np.arange(N_ITEMS), known)
+        np.testing.assert_array_equal(said, few.say(np.arange(N_ITEMS), known))
+        # Nothing is said of the others.
+        outside = np.setdiff1d(np.arange(N_ITEMS), order[:n_among])
+        assert not found.speaks_of[outside].any()
+        np.testing.assert_allclose(said[outside], np.tile(np.log(known.label_shares()), (outside.size, 1)), rtol=1e-4)
+
+
+def test_follow_up_looks_among_what_it_chooses_from() -> None:
+    """Among 1,024 at first, from which is chosen, and in the whole pool once more than half of it is chosen from."""
+    rng = np.random.default_rng(8)
+    truth = rng.integers(0, 40, 3000)
+    x = rng.standard_normal((3000, 3)).astype(np.float32)
+    trained = TrainingLearner(Clueless(), x, 40, budget=400, protocol="follow-up", audit=0, near_are_alike=True)
+    listed = trained._planner._neighbours
+    assert listed is not None
+    seen: list[int] = []
+
+    def rater(question: Question) -> Answer | int:
+        assert listed.is_listed[question.item]
+        seen.append(int(listed.is_listed.sum()))
+        return SimulatedRater(truth)(question)
+
+    run(trained, rater)
+    assert seen[0] == 1024
+    assert seen[-1] == 3000
+    assert (np.diff(seen) >= 0).all()
