@@ -16,7 +16,7 @@ import numpy as np
 
 from onebit.errors import InvalidInputError
 from onebit.hypotheses.base import Examples
-from onebit.learners.training.constants import RANDOM_SHARE, UNEQUAL
+from onebit.learners.training.constants import MOST_LISTED, RANDOM_SHARE, UNEQUAL
 from onebit.learners.training.epoch import TrainingEpoch
 from onebit.learners.training.guide import Guide
 from onebit.learners.training.knowledge import Knowledge
@@ -36,8 +36,8 @@ def kept_for_chance(shuffled: Ints, known: Knowledge) -> Ints:
 def as_asked_about(shuffled: Ints, known: Knowledge) -> Ints:
     """The items ``shuffled`` about in the order in which they are asked about, or chosen from.
 
-    First those that were asked about before the run. Of the others they come from the end on, and every tenth is one of
-    those that are kept to be drawn at random.
+    First those that were asked about before the run; what of them is more than half of a list of neighbours comes last.
+    Of the others they come from the end on, and every tenth is one of those that are kept to be drawn at random.
     """
     asked, kept = shuffled[known.asked[shuffled]], kept_for_chance(shuffled, known)
     others = shuffled[~known.asked[shuffled] & ~np.isin(shuffled, kept)][::-1]
@@ -45,7 +45,8 @@ def as_asked_about(shuffled: Ints, known: Knowledge) -> Ints:
         [np.arange(others.size) / (1 - RANDOM_SHARE), np.arange(1, kept.size + 1) / RANDOM_SHARE - 0.5]
     )
     in_turn: Ints = np.concatenate([others, kept])[np.argsort(turn, kind="stable")]
-    return np.concatenate([asked, in_turn])
+    n_first = MOST_LISTED // 2
+    return np.concatenate([asked[:n_first], in_turn, asked[n_first:]])
 
 
 class Planner(ABC):

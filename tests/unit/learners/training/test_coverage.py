@@ -120,3 +120,6 @@ def test_items_are_listed_as_they_are_asked_about(monkeypatch: pytest.MonkeyPatc
     assert listed.tolist() == [4, 6, 2, 7, 5, 1, 0, 3]
     # What was asked about before comes first, and is not kept.
     assert as_asked_about(shuffled, known_of(8, 2, np.array([3, 5]))).tolist() == [3, 5, 4, 6, 2, 7, 1, 0]
+    # But where they would fill the list, others are listed too.
+    monkeypatch.setattr(planning, "MOST_LISTED", 2)
+    assert as_asked_about(shuffled, known_of(8, 2, np.array([3, 5]))).tolist() == [3, 4, 6, 2, 7, 1, 0, 5]
