@@ -78,8 +78,8 @@ N_NEIGHBOURS, MOST_LISTED = 64, 20_000
 #: Neighbours are found for so many items at once. Origin: for time and memory, 20 MB of distances at most.
 SEARCH_BLOCK = 256
 #: Follow-up: items are chosen, and have neighbours, among the first of the list: so many at first, and so many for each
-#: answer. Origin: round numbers, for time; that neighbours are found among these alone gained .03 after 1,000 answers
-#: on a fifth of the training rows of letter and clinc50 (seeds 0 to 5 and 0 to 4).
+#: answer. Origin: round numbers, for time; that neighbours are found among these alone gained .02 to .04 after 1,000
+#: answers on a fifth of the training rows of letter (seeds 0 to 5), and next to nothing on clinc50 (seeds 0 to 11).
 FIRST_CANDIDATES, CANDIDATES_PER_ANSWER = 1024, 8
 #: A neighbour has the same label with this probability, as long as few pairs are known; this counts as so many pairs.
 FIRST_SAME, PAIRS_BEFORE = 0.7, 4.0
