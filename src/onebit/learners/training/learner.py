@@ -18,18 +18,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError, UnknownQuestionError, check_count, check_fraction, check_range
-from onebit.hypotheses.base import Examples, check_n_labels, n_examples
+from onebit.hypotheses.base import Examples, n_examples
 from onebit.learners.contract import Learner
 from onebit.learners.ledger import Ledger
-from onebit.learners.training.audit import Audits, set_aside
+from onebit.learners.training.audit import Audits
+from onebit.learners.training.beginning import begin, neighbours_among
 from onebit.learners.training.constants import (
     AUDIT_QUESTIONS,
     EPOCH_SHARE,
-    ITEMS_BEFORE,
-    LAST_SHARE,
     LATE_ITEMS,
     MIN_QUESTIONS,
-    NEVER_LEFT,
     RECENT,
 )
 from onebit.learners.training.earlier import EarlierAnswer
@@ -37,17 +35,13 @@ from onebit.learners.training.epoch import TrainingEpoch, best_possible
 from onebit.learners.training.follow_up import FollowUpPlanner
 from onebit.learners.training.guide import Guide
 from onebit.learners.training.history import Sample
-from onebit.learners.training.knowledge import Knowledge
-from onebit.learners.training.model import Bools, Model
-from onebit.learners.training.names import Names
-from onebit.learners.training.neighbours import Neighbours
+from onebit.learners.training.model import Model
 from onebit.learners.training.one_shot import OneShotPlanner
 from onebit.learners.training.planning import Planner, as_asked_about
 from onebit.learners.training.result import PROMISE, TrainingResult
 from onebit.learners.training.teaching import Teaching
 from onebit.learners.training.trials import Trials
 from onebit.learners.training.unlisted import Unlisted
-from onebit.randomness import generator
 from onebit.records import DELTA, Answer, EpochPlan, EpochRecord, Question, RunStatus, Status, TrainingProtocol
 
 
@@ -99,45 +93,18 @@ class TrainingLearner(Learner[TrainingResult]):
         if protocol not in get_args(TrainingProtocol):
             raise InvalidInputError(f"protocol is {protocol!r}; it must be one-shot or follow-up")
         n_items = check_count("the number of items", n_examples(x))
-        trained_on = [each for each in earlier if not each.audited]
-        n_earlier = len(earlier)
-        if check_count("budget", budget) <= n_earlier:
-            raise InvalidInputError(f"budget is {budget}, and {n_earlier} answers are there; they count, so give more")
-        self._n_earlier = len(trained_on)
-        #: Answers of this run, at most; the audit is gone through anew.
-        self._budget = budget - self._n_earlier
-        shuffled = generator(seed, "order of items").permutation(n_items)
-        if target is not None:
-            check_fraction("target", target)
-        sample = Sample.after(earlier) if sample is None else sample
-        self._division = divided = set_aside(shuffled, earlier, sample, audit, self._budget, target)
-        # What was audited, and is not audited again, is spent too.
-        audited = set(divided.audited)
-        self._budget -= sum(each.audited and each.item not in audited for each in earlier)
+        start = begin(n_items, budget=budget, audit=audit, target=target, earlier=earlier, sample=sample, seed=seed)
+        self._division, self._budget, self._n_earlier = start.division, start.budget, len(start.taught)
         for name, rate in (("f_no", f_no), ("f_yes", f_yes)):
             check_range(name, rate, least=0, below=1)
-        self._audits = Audits(divided.audited, check_fraction("delta", delta), target, f_no, f_yes)
-        trains_on: Bools = np.zeros(n_items, dtype=np.bool_)
-        trains_on[divided.to_train] = True
-        to_end = generator(seed, "items whose last label is asked").random(n_items)
-        self._known = Knowledge(
-            trains_on, check_n_labels(n_labels), to_end < LAST_SHARE, to_end < NEVER_LEFT, ITEMS_BEFORE
-        )
-        self._known.is_sample = divided.is_sample
-        self._known.recall(trained_on)
-        planner = OneShotPlanner if protocol == "one-shot" else FollowUpPlanner
+        self._audits = Audits(self._division.audited, check_fraction("delta", delta), target, f_no, f_yes)
+        self._known = start.known(n_labels, seed)
+        to_train = self._division.to_train
         # Of a large pool those have neighbours that are asked about first.
-        listed = as_asked_about(divided.to_train, self._known)
-        if names is not None and not (near_are_alike and names.shape == (n_labels, x.shape[1])):
-            raise InvalidInputError(
-                f"names has shape {names.shape}; with near_are_alike it may have a row for each of "
-                f"{n_labels} labels and the columns of the examples"
-            )
-        named = None if names is None else Names(x, names)
-        neighbours = Neighbours(x, listed, named) if near_are_alike else None
-        if guide is not None and guide.near_are_alike:
-            neighbours = Neighbours(guide.features, listed)
-        self._planner: Planner = planner(model, x, self._known, divided.to_train, seed, neighbours, guide)
+        listed = as_asked_about(to_train, self._known)
+        neighbours = neighbours_among(listed, x, n_labels, near_are_alike, names, guide)
+        planner = OneShotPlanner if protocol == "one-shot" else FollowUpPlanner
+        self._planner: Planner = planner(model, x, self._known, to_train, seed, neighbours, guide)
         self._model = model
         self._ledger = Ledger(n_labels, takes_none=takes_none)
         #: The plans of all epochs so far.
