@@ -23,13 +23,7 @@ from onebit.learners.contract import Learner
 from onebit.learners.ledger import Ledger
 from onebit.learners.training.audit import Audits
 from onebit.learners.training.beginning import begin, neighbours_among
-from onebit.learners.training.constants import (
-    AUDIT_QUESTIONS,
-    EPOCH_SHARE,
-    LATE_ITEMS,
-    MIN_QUESTIONS,
-    RECENT,
-)
+from onebit.learners.training.constants import AUDIT_QUESTIONS, RECENT
 from onebit.learners.training.earlier import EarlierAnswer
 from onebit.learners.training.epoch import TrainingEpoch, best_possible
 from onebit.learners.training.follow_up import FollowUpPlanner
@@ -37,6 +31,7 @@ from onebit.learners.training.guide import Guide
 from onebit.learners.training.history import Sample
 from onebit.learners.training.model import Model
 from onebit.learners.training.one_shot import OneShotPlanner
+from onebit.learners.training.pace import Pace, questions_of_epoch
 from onebit.learners.training.planning import Planner, as_asked_about
 from onebit.learners.training.result import PROMISE, TrainingResult
 from onebit.learners.training.teaching import Teaching
@@ -116,8 +111,7 @@ class TrainingLearner(Learner[TrainingResult]):
         self.learned_through = -1
         #: The number of answers that the model has learned from.
         self.n_learned = 0
-        #: Questions about items of late, and the number of these.
-        self._n_late_questions, self._n_late_items = 0.0, 0.0
+        self._pace = Pace()
         self._audited = False
         self._status = RunStatus.RUNNING
         self._teaching = Teaching(model, guide, x, self._known, seed, protocol == "one-shot")
@@ -325,12 +319,8 @@ class TrainingLearner(Learner[TrainingResult]):
         if self._audited:
             return
         self._planner.close()
-        n_asked = epoch.n_asked()
         self._trials.take(epoch, questions, answers, self._ledger.n_answered)
-        n_items = np.count_nonzero(n_asked)
-        kept = (1 - 1 / LATE_ITEMS) ** n_items
-        self._n_late_questions = kept * self._n_late_questions + float(n_asked.sum())
-        self._n_late_items = kept * self._n_late_items + n_items
+        self._pace.take(epoch.n_asked())
         if self._known.taught().size:
             self._n_refits += 1
             if epoch.plan.number > self.learned_through:
@@ -353,9 +343,8 @@ class TrainingLearner(Learner[TrainingResult]):
         logged = given is not None and given.audits
         due = n_most > 0 and not self._audited and self._audits.due(self._trials.settled_accuracy, n_answers, logged)
         if n_most > 0 and not due:
-            n_questions = min(n_most, max(MIN_QUESTIONS, int(EPOCH_SHARE * (self._n_earlier + n_answers))))
-            per_item = self._n_late_questions / self._n_late_items if self._n_late_items else 1.0
-            epoch = self._planner.train(n_questions, per_item, len(self.epochs), given)
+            n_questions = min(n_most, questions_of_epoch(self._n_earlier + n_answers))
+            epoch = self._planner.train(n_questions, self._pace.questions_per_item, len(self.epochs), given)
             if epoch is not None:
                 return epoch
         self._teaching.before_audit(self._n_earlier + n_answers)
