@@ -23,7 +23,7 @@ from onebit.learners.contract import Learner
 from onebit.learners.ledger import Ledger
 from onebit.learners.training.audit import Audits
 from onebit.learners.training.beginning import begin, neighbours_among
-from onebit.learners.training.constants import AUDIT_QUESTIONS, RECENT
+from onebit.learners.training.constants import RECENT
 from onebit.learners.training.earlier import EarlierAnswer
 from onebit.learners.training.epoch import TrainingEpoch, best_possible
 from onebit.learners.training.follow_up import FollowUpPlanner
@@ -31,9 +31,9 @@ from onebit.learners.training.guide import Guide
 from onebit.learners.training.history import Sample
 from onebit.learners.training.model import Model
 from onebit.learners.training.one_shot import OneShotPlanner
-from onebit.learners.training.pace import Pace, questions_of_epoch
 from onebit.learners.training.planning import Planner, as_asked_about
 from onebit.learners.training.result import PROMISE, TrainingResult
+from onebit.learners.training.run import TrainingRun
 from onebit.learners.training.teaching import Teaching
 from onebit.learners.training.trials import Trials
 from onebit.learners.training.unlisted import Unlisted
@@ -89,34 +89,28 @@ class TrainingLearner(Learner[TrainingResult]):
             raise InvalidInputError(f"protocol is {protocol!r}; it must be one-shot or follow-up")
         n_items = check_count("the number of items", n_examples(x))
         start = begin(n_items, budget=budget, audit=audit, target=target, earlier=earlier, sample=sample, seed=seed)
-        self._division, self._budget, self._n_earlier = start.division, start.budget, len(start.taught)
         for name, rate in (("f_no", f_no), ("f_yes", f_yes)):
             check_range(name, rate, least=0, below=1)
-        self._audits = Audits(self._division.audited, check_fraction("delta", delta), target, f_no, f_yes)
+        self._division, n_earlier = start.division, len(start.taught)
+        audits = Audits(self._division.audited, check_fraction("delta", delta), target, f_no, f_yes)
         self._known = start.known(n_labels, seed)
-        to_train = self._division.to_train
         # Of a large pool those have neighbours that are asked about first.
-        listed = as_asked_about(to_train, self._known)
+        listed = as_asked_about(self._division.to_train, self._known)
         neighbours = neighbours_among(listed, x, n_labels, near_are_alike, names, guide)
         planner = OneShotPlanner if protocol == "one-shot" else FollowUpPlanner
-        self._planner: Planner = planner(model, x, self._known, to_train, seed, neighbours, guide)
+        self._planner: Planner = planner(model, x, self._known, self._division.to_train, seed, neighbours, guide)
+        teaching = Teaching(model, guide, x, self._known, seed, protocol == "one-shot")
+        trials = Trials(delta, (f_no, f_yes), n_earlier, names is not None)
+        self._run = TrainingRun(self._known, self._planner, teaching, trials, audits, start.budget, n_earlier)
         self._model = model
         self._ledger = Ledger(n_labels, takes_none=takes_none)
         #: The plans of all epochs so far.
         self.epochs: list[EpochPlan] = []
         self._epoch: TrainingEpoch | None = None
-        self._trials = Trials(delta, (f_no, f_yes), self._n_earlier, names is not None)
-        self._n_rounds = self._n_refits = self._n_cant_tell = 0
-        #: The last epoch from which the model has learned; it may be ahead of the epochs gone through again.
-        self.learned_through = -1
-        #: The number of answers that the model has learned from.
-        self.n_learned = 0
-        self._pace = Pace()
-        self._audited = False
+        self._n_cant_tell = 0
         self._status = RunStatus.RUNNING
-        self._teaching = Teaching(model, guide, x, self._known, seed, protocol == "one-shot")
         if self._known.taught().size:
-            self._teaching.earlier(self._n_earlier)
+            teaching.earlier(n_earlier)
 
     def ask(self, n: int = 1) -> tuple[Question, ...] | Status:
         check_count("the number of questions asked for", n)
@@ -186,6 +180,16 @@ class TrainingLearner(Learner[TrainingResult]):
             self._ledger.add((asked,))
 
     @property
+    def learned_through(self) -> int:
+        """The last epoch from which the model has learned; it may be ahead of the epochs gone through again."""
+        return self._run.learned_through
+
+    @property
+    def n_learned(self) -> int:
+        """The number of answers that the model has learned from."""
+        return self._run.n_learned
+
+    @property
     def unlisted(self) -> Unlisted:
         """What is known of items that have none of the labels; it is learned, like the model."""
         return self._planner.unlisted
@@ -195,7 +199,7 @@ class TrainingLearner(Learner[TrainingResult]):
 
         So has what was known of items that have none of the labels, if it is given.
         """
-        self.learned_through = learned_through
+        self._run.learned_through = learned_through
         if unlisted is not None:
             self._planner.unlisted = unlisted
 
@@ -209,7 +213,7 @@ class TrainingLearner(Learner[TrainingResult]):
     @property
     def is_training(self) -> bool:
         """Whether the model is still to change, and no audit of it is under way."""
-        return self._status is RunStatus.RUNNING and not (self._epoch is not None and self._epoch.plan.audits)
+        return self._status is RunStatus.RUNNING and not self._is_auditing
 
     @property
     def result(self) -> TrainingResult:
@@ -222,36 +226,38 @@ class TrainingLearner(Learner[TrainingResult]):
         return lambda: result
 
     def _result_now(self) -> TrainingResult:
-        auditing = self._audited or (self._epoch is not None and self._epoch.plan.audits)
+        run, known, n_answered = self._run, self._known, self._ledger.n_answered
         answers = [each for each in self._ledger.answers[-RECENT:] if each is not None]
-        n_labels = self._known.n_labels
         return TrainingResult(
             status=self._status,
             promise=PROMISE,
-            n_rounds=self._n_rounds,
+            n_rounds=run.n_rounds,
             chosen=self._model,
-            n_refits=self._n_refits,
-            n_answers=self._n_earlier + self._ledger.n_answered,
+            n_refits=run.n_refits,
+            n_answers=run.n_earlier + n_answered,
             n_cant_tell=self._n_cant_tell,
-            accuracy=self._audits.interval if auditing else None,
-            recent_accuracy=self._trials.accuracy,
+            accuracy=run.audits.interval if run.audited or self._is_auditing else None,
+            recent_accuracy=run.trials.accuracy,
             recent_yes_rate=sum(each is Answer.YES for each in answers) / len(answers) if answers else None,
-            verified=tuple(self._known.verified),
-            progress=tuple(self._trials.progress),
-            curve=self._trials.curve(),
-            forecast=self._trials.forecast(n_labels, self._ledger.n_answered, self._budget - len(self._audits.aside)),
-            n_asked_to_end=self._known.n_asked_to_end,
-            n_without_label=self._known.n_without_label,
-            without_label=tuple(np.flatnonzero(self._known.has_none).tolist()),
-            left=tuple(np.flatnonzero(self._known.left).tolist()),
-            n_items_asked=int(self._known.asked.sum()),
+            verified=tuple(known.verified),
+            progress=tuple(run.trials.progress),
+            curve=run.trials.curve(),
+            forecast=run.trials.forecast(known.n_labels, n_answered, run.n_to_train),
+            n_asked_to_end=known.n_asked_to_end,
+            n_without_label=known.n_without_label,
+            without_label=tuple(np.flatnonzero(known.has_none).tolist()),
+            left=tuple(np.flatnonzero(known.left).tolist()),
+            n_items_asked=int(known.asked.sum()),
         )
 
     @property
+    def _is_auditing(self) -> bool:
+        return self._epoch is not None and self._epoch.plan.audits
+
+    @property
     def _limit(self) -> int:
-        """The number of answers at which the epoch ends at the latest: training leaves those of the audit."""
-        auditing = self._epoch is not None and self._epoch.plan.audits
-        return self._budget if auditing else self._budget - len(self._audits.aside)
+        """The number of answers at which the epoch ends at the latest."""
+        return self._run.budget if self._is_auditing else self._run.n_to_train
 
     @property
     def _is_over(self) -> bool:
@@ -292,62 +298,12 @@ class TrainingLearner(Learner[TrainingResult]):
             self._begin_next(None)
 
     def _begin_next(self, given: EpochPlan | None) -> None:
-        if self._epoch is not None:
-            self._close(self._epoch)
-        self._epoch = self._next_epoch(given)
+        ledger, epoch = self._ledger, self._epoch
+        if epoch is not None:
+            first = len(ledger.questions) - len(epoch.place_of)
+            self._run.close(epoch, ledger.questions[first:], ledger.answers[first:], ledger.n_answered)
+        self._epoch = self._run.next_epoch(len(self.epochs), ledger.n_answered, given)
         if self._epoch is None:
-            self._status = RunStatus.COMPLETE if self._audits.reached else RunStatus.BUDGET
+            self._status = RunStatus.COMPLETE if self._run.audits.reached else RunStatus.BUDGET
         else:
             self.epochs.append(self._epoch.plan)
-
-    def _close(self, epoch: TrainingEpoch) -> None:
-        """Take in the answers of an epoch, in the order of their questions, and let the model learn."""
-        first = len(self._ledger.questions) - len(epoch.place_of)
-        questions, answers = self._ledger.questions[first:], self._ledger.answers[first:]
-        asked = np.unique(np.array([question.item for question in questions], dtype=np.int64))
-        # What comes again does so because guesses at it failed, and says nothing of how good they are.
-        new = asked[~self._known.asked[asked]]
-        if not epoch.plan.audits and epoch.plan.number > self.learned_through and asked.size:
-            beliefs = dict(zip(asked.tolist(), self._planner.expected(asked), strict=True))
-            self.unlisted.learn(questions, answers, beliefs, self._known)
-        for question, answer in zip(questions, answers, strict=True):
-            self._known.take_in(question, answer)
-            if epoch.plan.audits and isinstance(answer, Answer):
-                self._audits.record(answer)
-        self._n_rounds += len(epoch.plan.items)
-        self._audited = epoch.plan.audits
-        if self._audited:
-            return
-        self._planner.close()
-        self._trials.take(epoch, questions, answers, self._ledger.n_answered)
-        self._pace.take(epoch.n_asked())
-        if self._known.taught().size:
-            self._n_refits += 1
-            if epoch.plan.number > self.learned_through:
-                self._teaching.after_epoch(epoch.plan.number, new, self._n_earlier + self._ledger.n_answered)
-        self.learned_through = max(self.learned_through, epoch.plan.number)
-        self.n_learned = self._ledger.n_answered
-
-    def _next_epoch(self, given: EpochPlan | None) -> TrainingEpoch | None:
-        n_answers = self._ledger.n_answered
-        n_to_audit = min(AUDIT_QUESTIONS, self._budget - n_answers)
-        if given is not None:
-            # Audits of earlier versions ended sooner; whatever their number, what they show holds at any moment.
-            n_to_audit = min(n_to_audit, len(given.items)) if given.audits else 0
-        if self._audited:
-            if aside := self._audits.take(n_to_audit):
-                return self._planner.audit(aside, len(self.epochs), given)
-            if self._audits.over:
-                return None
-        n_most = self._budget - n_answers - len(self._audits.aside)
-        logged = given is not None and given.audits
-        due = n_most > 0 and not self._audited and self._audits.due(self._trials.settled_accuracy, n_answers, logged)
-        if n_most > 0 and not due:
-            n_questions = min(n_most, questions_of_epoch(self._n_earlier + n_answers))
-            epoch = self._planner.train(n_questions, self._pace.questions_per_item, len(self.epochs), given)
-            if epoch is not None:
-                return epoch
-        self._teaching.before_audit(self._n_earlier + n_answers)
-        self._audits.begin(n_answers, last=not due)
-        aside = self._audits.take(n_to_audit)
-        return self._planner.audit(aside, len(self.epochs), given) if aside else None
