@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.records import Closing, Comparison, EpochRecord, Placing, Question
+from onebit.verify.contest import Contest
 from onebit.verify.gate import GateCheck
 from onebit.verify.intervals import Accepted, Sights
 from onebit.verify.pairs import PairsCheck, TiersCheck, TopCheck
 from onebit.verify.recount import EPS_STEP, LOG_TOLERANCE
-from onebit.verify.redraw import Contest
 from onebit.verify.settle import TOLERANCE, Given
 
 #: Of problems of one kind in one epoch so many are told.

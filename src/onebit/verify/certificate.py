@@ -2,9 +2,9 @@
 
 ``verify`` draws every question again, counts the wealth of every pair again from the answers, and holds each closing
 against it, as ``docs/certificate.md`` says and independently of the learner: the two share records and the named random
-streams, and no other code. It is made to be read, not to be quick. In the order of reading: ``redraw.py`` (what had to
-be asked), ``settle.py`` (what was answered), ``recount.py`` (what that is worth), ``audit.py`` (whether that bears the
-claims); ``panel.py`` has the first three for panels.
+streams, and no other code. It is made to be read, not to be quick. In the order of reading: ``contest.py`` (who
+competes on what), ``redraw.py`` (what had to be asked), ``settle.py`` (what was answered), ``recount.py`` (what that is
+worth), ``audit.py`` (whether that bears the claims); ``panel.py`` has the middle three for panels.
 
 What a log cannot show is left to trust: that the answers are a rater's, and that each epoch was planned before its
 questions were drawn, without a look at what draws them. How it was planned does not matter otherwise, nor who leads.
@@ -23,6 +23,7 @@ from onebit.errors import InvalidInputError
 from onebit.records import Answer, Closing, EpochRecord, Question, Setting
 from onebit.verify.audit import Audit, Verdict
 from onebit.verify.choice import chooses
+from onebit.verify.contest import Contest, contest
 from onebit.verify.intervals import Order, Sights, Skipped, differing
 from onebit.verify.panel import PanelAudit
 from onebit.verify.recount import (
@@ -35,7 +36,7 @@ from onebit.verify.recount import (
     luck_of_errors,
     refutes_one_label,
 )
-from onebit.verify.redraw import Contest, Known, contest, left_to_draw, redraw
+from onebit.verify.redraw import Known, left_to_draw, redraw
 from onebit.verify.settle import Answers, Given, Settled
 from onebit.verify.weighted_intervals import Weighted
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from onebit.records import Closing, Comparison, GateVerdict
+from onebit.verify.contest import Contest
 from onebit.verify.recount import EPS_STEP, LOG_TOLERANCE
-from onebit.verify.redraw import Contest
 from onebit.verify.settle import TOLERANCE
 
 #: By so much less than the margin is tested, so that rounding lets nobody pass who is worse by exactly the margin.

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.randomness import generator
-from onebit.verify.redraw import Contest
+from onebit.verify.contest import Contest
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]

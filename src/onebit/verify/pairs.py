@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from onebit.records import Closing, Placing
+from onebit.verify.contest import Contest
 from onebit.verify.recount import EPS_STEP, LOG_TOLERANCE
-from onebit.verify.redraw import Contest
 from onebit.verify.settle import TOLERANCE
 
 #: "Within eps" is tested at so much less, so that rounding takes nobody for tied who is ahead by exactly eps.

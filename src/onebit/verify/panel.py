@@ -16,9 +16,10 @@ from scipy.special import logsumexp
 from onebit.randomness import generator
 from onebit.records import Answer, EpochRecord, Question
 from onebit.verify.audit import Audit
+from onebit.verify.contest import Contest
 from onebit.verify.intervals import Order, Sights
 from onebit.verify.recount import BETS, USUAL_EXACT, bet_weights
-from onebit.verify.redraw import UNJUDGED, Contest
+from onebit.verify.redraw import UNJUDGED
 from onebit.verify.settle import Given
 
 #: Step 15: how much of the judge's scores is taken off the verdicts, and the share of the wealth that is bet so.

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import logsumexp
 
-from onebit.verify.redraw import Places, Said
+from onebit.verify.contest import Said
+from onebit.verify.redraw import Places
 from onebit.verify.settle import Settled
 
 Ints = NDArray[np.int64]

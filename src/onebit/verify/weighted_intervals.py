@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import logsumexp
 
+from onebit.verify.contest import Contest
 from onebit.verify.intervals import Sights, Spans, differing
 from onebit.verify.recount import BETS, estimates, numbered
-from onebit.verify.redraw import Contest, Places
+from onebit.verify.redraw import Places
 from onebit.verify.settle import Settled
 
 Ints = NDArray[np.int64]

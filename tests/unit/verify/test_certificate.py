@@ -22,8 +22,9 @@ from onebit.raters import ErringRater, Rater, SimulatedRater, UnsureRater
 from onebit.records import Answer, Closing, EpochRecord, Question, Setting
 from onebit.verify.audit import Verdict
 from onebit.verify.certificate import verify
+from onebit.verify.contest import contest
 from onebit.verify.recount import BETS, IndependentCount, PoolCount, bet_weights, estimates
-from onebit.verify.redraw import Known, Round, contest, redraw
+from onebit.verify.redraw import Known, Round, redraw
 from onebit.verify.settle import Answers, Settled
 
 Ints = NDArray[np.int64]

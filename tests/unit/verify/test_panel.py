@@ -15,8 +15,8 @@ from onebit.randomness import generator
 from onebit.records import Answer, Closing, EpochRecord, Population, Question, RunStatus, Setting
 from onebit.verify.audit import Verdict
 from onebit.verify.certificate import verify
+from onebit.verify.contest import contest
 from onebit.verify.panel import PanelAudit
-from onebit.verify.redraw import contest
 
 #: As the learner tells it, and as ``verify`` recomputes it: each to steps of its own.
 EPS_STEPS = 0.1

@@ -3,7 +3,7 @@
 None of them touches what is promised; they decide how many answers it takes. Those of guesses and of the law were
 chosen on letter, ImageNetV2 and MMLU-Pro, the coefficients of the prior with a look at clinc150 as well: of the tables
 of ``benchmarks/selection.py`` none is left that was not looked at. What the verifier must know as well is written again
-in ``verify/redraw.py``.
+in ``verify/contest.py`` and ``redraw.py``.
 """
 
 from __future__ import annotations
