@@ -20,7 +20,7 @@ from onebit.store.blocks import NAMES, SNAPSHOT
 from onebit.store.database import StoreError
 from onebit.store.store import Store
 from onebit.study.export import export_study
-from onebit.study.kinds.training.kind import TrainingStatus
+from onebit.study.kinds.training.status import TrainingStatus
 from onebit.study.opening import create_learning_study, create_study, load_study
 from onebit.study.proof import verify_study
 from onebit.study.study import Offer, Study, Undo

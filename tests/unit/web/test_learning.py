@@ -13,7 +13,7 @@ from tests.unit.web.served import LABELS, TRUTH, Served, right_answer, serve
 from onebit.model_file import load_model
 from onebit.records import RunStatus
 from onebit.study.kinds.training import words as learning_words
-from onebit.study.kinds.training.kind import TrainingStatus
+from onebit.study.kinds.training.status import TrainingStatus
 
 BUDGET = 60
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 
 from onebit.classifier import YesNoClassifier
 from onebit.errors import InvalidInputError, OptionError
-from onebit.estimate.learning_curve import CurvePoint, ForecastPoint
 from onebit.learners.contract import Learner
 from onebit.learners.training.audit import audit_for_target, audited_interval, items_aside
 from onebit.learners.training.learner import TrainingLearner
 from onebit.learners.training.model import Model, mean_belief
 from onebit.learners.training.pooled import built_in
-from onebit.learners.training.result import TrainingResult, how_it_ended, missing_label
+from onebit.learners.training.result import TrainingResult, missing_label
 from onebit.log.events import Created, Event
 from onebit.log.fold import Course
 from onebit.randomness import generator
@@ -27,73 +26,14 @@ from onebit.store.store import Entry, Store
 from onebit.study.about import About
 from onebit.study.constants import REHEARSED_ITEMS
 from onebit.study.items import read_truth
-from onebit.study.kinds.kind import Board, Finding, Kind, Standing, StudyStatus
+from onebit.study.kinds.kind import Board, Finding, Kind, Standing
 from onebit.study.kinds.replayed import end_differences, replayed
 from onebit.study.kinds.training import words
 from onebit.study.kinds.training.examples import read_features, read_names, read_transformer
 from onebit.study.kinds.training.snapshots import Snapshot, due, read_snapshot
+from onebit.study.kinds.training.status import TrainingStatus
 from onebit.study.quality import warnings
 from onebit.study.view import Seen
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TrainingStatus(StudyStatus):
-    """The state of a study that trains a classifier.
-
-    ``accuracy`` (low, high) holds for the classifier as it is now, as ``promise`` says; None if it was trained since
-    the last audit. ``recent_accuracy`` estimates it without a promise, and ``progress`` has that estimate for numbers
-    of answers so far. ``n_verified`` labels were confirmed; ``yes_rate`` is the share of yes among the last answers. Of
-    ``n_asked_to_end`` items that were asked about until the last label, ``n_without_label`` have none of the labels.
-    The rows ``without_label`` are these, and those of which a rater said so; the rows ``left`` seem to have none, and
-    are no longer asked about; ``n_items_asked`` were asked about. ``curve`` has intervals for the accuracy on the way,
-    ``forecast`` what it may become, without a promise.
-    """
-
-    protocol: str
-    budget: int
-    target: float | None
-    delta: float
-    f_no: float
-    f_yes: float
-    accuracy: tuple[float, float] | None
-    recent_accuracy: float | None
-    yes_rate: float | None
-    n_verified: int
-    n_labels: int
-    n_asked_to_end: int
-    n_without_label: int
-    without_label: tuple[int, ...]
-    left: tuple[int, ...]
-    n_items_asked: int
-    progress: tuple[tuple[int, float], ...]
-    curve: tuple[CurvePoint, ...] = ()
-    forecast: tuple[ForecastPoint, ...] = ()
-
-    def lines(self) -> list[str]:
-        shown = "none yet" if self.accuracy is None else "{:.3f} to {:.3f}".format(*self.accuracy)
-        wanted = "" if self.target is None else f" (asked for: {self.target:g})"
-        lines = [
-            f"{self.name}: {how_it_ended(self.status, self.n_answers, self.budget)}",
-            f"accuracy        {shown}{wanted}",
-        ]
-        if self.recent_accuracy is not None:
-            lines.append(
-                f"estimate        about {self.recent_accuracy:.2f}, from the last answers and without a promise"
-            )
-        for point in self.forecast:
-            shown = f"{point.middle:.2f} after {point.n_answers:,} answers ({point.low:.2f} to {point.high:.2f})"
-            lines.append(f"forecast        about {shown}, without a promise")
-        lines.append(f"confirmed       {self.n_verified:,} labels of {self.n_items:,} items")
-        if self.yes_rate is not None:
-            lines.append(f"yes             {self.yes_rate:.0%} of the last answers")
-        if self.without_label or self.left:
-            lines.append(f"no label        {len(self.without_label):,} items, and {len(self.left):,} that seem so")
-        # Zero-argument super() does not know the class that slots made.
-        return [*lines, *StudyStatus.lines(self), f"at most         {self.budget:,} answers"]
-
-    def in_a_line(self) -> str:
-        estimate = "" if self.recent_accuracy is None else f"; accuracy about {self.recent_accuracy:.2f}"
-        return f", of at most {self.budget:,}{estimate}"
 
 
 class Training(Kind):

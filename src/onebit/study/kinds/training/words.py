@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
@@ -11,9 +10,7 @@ from onebit.records import RunStatus
 from onebit.report.charts import step_chart
 from onebit.report.words import at_most
 from onebit.study.constants import TOO_WIDE
-
-if TYPE_CHECKING:
-    from onebit.study.kinds.training.kind import TrainingStatus
+from onebit.study.kinds.training.status import TrainingStatus
 
 
 def percent(low: float, high: float) -> tuple[str, str]:
