@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -12,16 +12,15 @@ from numpy.typing import NDArray
 from onebit.classifier import YesNoClassifier
 from onebit.errors import InvalidInputError, OptionError
 from onebit.learners.contract import Learner
-from onebit.learners.training.audit import audit_for_target, audited_interval, items_aside
+from onebit.learners.training.audit import audit_for_target
 from onebit.learners.training.learner import TrainingLearner
-from onebit.learners.training.model import Model, mean_belief
+from onebit.learners.training.model import Model
 from onebit.learners.training.pooled import built_in
 from onebit.learners.training.result import TrainingResult, missing_label
 from onebit.log.events import Created, Event
-from onebit.log.fold import Course
 from onebit.randomness import generator
 from onebit.raters import Rater, SimulatedRater
-from onebit.records import Answer, EpochPlan, RunStatus, TrainingSetting
+from onebit.records import RunStatus, TrainingSetting
 from onebit.store.store import Entry, Store
 from onebit.study.about import About
 from onebit.study.constants import REHEARSED_ITEMS
@@ -30,6 +29,7 @@ from onebit.study.kinds.kind import Board, Finding, Kind, Standing
 from onebit.study.kinds.replayed import end_differences, replayed
 from onebit.study.kinds.training import words
 from onebit.study.kinds.training.examples import read_features, read_names, read_transformer
+from onebit.study.kinds.training.faults import accuracy_shown, audit_faults, guess_faults, last_audit, none_faults
 from onebit.study.kinds.training.snapshots import Snapshot, due, read_snapshot
 from onebit.study.kinds.training.status import TrainingStatus
 from onebit.study.quality import warnings
@@ -119,12 +119,12 @@ class Training(Kind):
         course, result = proof.course, proof.result
         if course is None or not isinstance(result, TrainingResult):
             return Finding(tuple(proof.problems))
-        last = _last_audit(course.plans)
-        accuracy = _interval(course, self.setting, last)
+        last = last_audit(course.plans)
+        accuracy = accuracy_shown(course, self.setting, last)
         problems = [
-            *_audit_faults(course, last),
-            *_none_faults(course, self.about.none_of_these),
-            *self._guess_faults(last),
+            *audit_faults(course, last),
+            *none_faults(course, self.about.none_of_these),
+            *guess_faults(self.model, self._features, last),
             *end_differences(course.finished, result, self.summary(result)),
         ]
         if course.finished is not None:
@@ -201,17 +201,6 @@ class Training(Kind):
             self._n_kept = self.learner.n_learned
         return snapshot
 
-    def _guess_faults(self, last: Sequence[EpochPlan]) -> Iterator[str]:
-        """The labels of the last audit must be those that the classifier gives."""
-        for plan in last:
-            found = mean_belief(self.model, self._features[list(plan.items)]).argmax(axis=1)
-            n_other = int((found != np.array(plan.guesses)).sum())
-            if n_other:
-                yield (
-                    f"epoch {plan.number} audits {len(plan.items)} labels, of which {n_other} are not those that the "
-                    "classifier gives: the log was changed, or the model comes out otherwise on this machine"
-                )
-
 
 def with_audit(setting: TrainingSetting, n_items: int) -> TrainingSetting:
     """The setting of a new study, with as large an audit as its target takes; OptionError if that is too large.
@@ -258,46 +247,6 @@ def build_training(
     if snapshot is not None:
         learner.restore(snapshot.learned_through, snapshot.unlisted)
     return learner, model
-
-
-def _last_audit(plans: Sequence[EpochPlan]) -> list[EpochPlan]:
-    """The epochs at the end of a log that audit the model as it is."""
-    n_last = next((n for n, plan in enumerate(reversed(plans)) if not plan.audits), len(plans))
-    return list(plans[len(plans) - n_last :])
-
-
-def _interval(course: Course, setting: TrainingSetting, last: Sequence[EpochPlan]) -> tuple[float, float] | None:
-    """The interval from the answers of the last audit."""
-    numbers = {plan.number for plan in last}
-    pairs = zip(course.questions, course.answers, strict=True)
-    said = [answer for question, answer in pairs if question.epoch in numbers and answer is not None]
-    if not said:
-        return None
-    n_yes, n_cant_tell = (sum(answer is each for answer in said) for each in (Answer.YES, Answer.CANT_TELL))
-    n_items = course.created.table.n_items
-    n_fixed = None if setting.target is not None else items_aside(setting.audit, n_items, setting.budget, None)
-    counts = n_yes, n_cant_tell, len(said)
-    found = audited_interval(counts, n_fixed, setting.delta, (setting.f_no, setting.f_yes))
-    return found.low, found.high
-
-
-def _none_faults(course: Course, allowed: bool) -> Iterator[str]:
-    """Raters say that no label is right only where they may."""
-    said = [number for number, event in course.answered.items() if event.answer is Answer.NONE]
-    if said and not allowed:
-        yield f'question {said[0]} has the answer "{Answer.NONE.value}", which this study does not allow'
-
-
-def _audit_faults(course: Course, last: Sequence[EpochPlan]) -> Iterator[str]:
-    """Audits ask about what the model says, on items that were not asked about before."""
-    numbers = {plan.number for plan in last}
-    before = {question.item for question in course.questions if question.epoch not in numbers}
-    for question in course.questions:
-        if question.epoch in numbers and question.item in before:
-            yield f"question {question.id} audits item {question.item}, which was asked about before"
-    for plan in course.plans:
-        if plan.audits and plan.labels != plan.guesses:
-            yield f"epoch {plan.number} audits, and asks about other labels than the classifier's"
 
 
 def open_it(store: Store, entry: Entry, log: Sequence[Event], created: Created, about: About) -> Training:
