@@ -63,7 +63,7 @@ def export_study(
 
 
 def export_for_tool(storage: str, name: str, path: str | Path, tool: str, anonymous: bool = False) -> int:
-    """Write the verdicts of a selection as a tool reads them (``tool_files.TOOLS``); how many there are.
+    """Write the verdicts of a selection as a tool reads them (``tool_files.py``); how many there are.
 
     Inspect has a log for each model, in a new folder; for the others it is a new file.
     """

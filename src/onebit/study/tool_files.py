@@ -153,7 +153,6 @@ FILES: dict[str, Callable[[str, Sequence[GivenVerdict]], str]] = {
 }
 #: The tool that has a file for each model, in a folder.
 FOLDER = "inspect"
-TOOLS = (FOLDER, *FILES)
 
 
 def write_for_tool(tool: str, path: Path, study: str, verdicts: Sequence[GivenVerdict]) -> None:
