@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from onebit.errors import InvalidInputError
 from onebit.hypotheses.base import ABSTAIN, Examples, as_labels, as_whole_numbers, check_n_labels
-from onebit.hypotheses.finite import FiniteClass
 
 
 class ListClass(ABC):
@@ -66,19 +65,3 @@ class ListTable(ListClass):
             raise InvalidInputError(
                 f"the examples of a table are its item numbers, 0 to {self.n_items - 1}, in an array of one dimension"
             )
-
-
-class Singletons(ListClass):
-    """A class of ordinary hypotheses as lists of one label."""
-
-    list_size = 1
-
-    def __init__(self, finite: FiniteClass) -> None:
-        self._finite = finite
-        self.n_labels, self.n_hypotheses = finite.n_labels, finite.n_hypotheses
-
-    def predictions(self, x: Examples) -> NDArray[np.integer]:
-        return self._finite.predictions(x)[:, :, np.newaxis]
-
-    def check_examples(self, x: Examples) -> None:
-        self._finite.check_examples(x)

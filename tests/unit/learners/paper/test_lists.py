@@ -12,7 +12,7 @@ from tests.problems import models_of_accuracy
 
 from onebit.errors import InvalidInputError
 from onebit.hypotheses.finite import PredictionTable
-from onebit.hypotheses.lists import ListTable, Singletons
+from onebit.hypotheses.lists import ListTable
 from onebit.learners.contract import run
 from onebit.learners.items import Pool
 from onebit.learners.paper.hedge import HedgeLearner
@@ -53,7 +53,8 @@ def test_lists_of_one_are_hedge_run_for_run(seed: int, abstaining: bool) -> None
         return rater(question)
 
     one = run(HedgeLearner(finite, pool(), plan, seed=seed), lambda q: seen_by("hedge", q))
-    other = run(ListLearner(Singletons(finite), pool(), plan, seed=seed), lambda q: seen_by("lists", q), at_a_time=77)
+    lists = ListTable(table[:, :, np.newaxis], K)
+    other = run(ListLearner(lists, pool(), plan, seed=seed), lambda q: seen_by("lists", q), at_a_time=77)
     assert asked["hedge"] == asked["lists"]
     assert (one.chosen, one.achieved_eps, one.oracle_calls) == (other.chosen, other.achieved_eps, other.oracle_calls)
     assert (one.n_rounds, one.rounds_phase_1, one.rounds_phase_2) == (other.n_rounds, 150, 300)
