@@ -60,7 +60,7 @@ MOST_BLOCK = 512 * 2**20
 #: Origin: round numbers; a snapshot only saves time when a study is opened.
 SNAPSHOT_ANSWERS, SNAPSHOT_SHARE = 200, 0.05
 
-# -- what is compared when a log is verified (kinds/replayed.py)
+# -- what is compared when a log is verified (kinds/replayed.py, kinds/selection/proving.py)
 
 #: The certified eps is recomputed to 1e-4, and may have been rounded there either way. Origin: twice that.
 TOLD_TO = 2e-4

@@ -28,7 +28,7 @@ from onebit.study.constants import ANSWERED_BEFORE, REHEARSED_ITEMS, REHEARSED_M
 from onebit.study.items import Items, read_judge
 from onebit.study.kinds.kind import Board, Finding, Standing
 from onebit.study.kinds.of_models import OfModels, Told, read_told
-from onebit.study.kinds.replayed import end_differences, prove_selection
+from onebit.study.kinds.replayed import end_differences
 from onebit.study.kinds.selection.forecast import forecast
 from onebit.study.kinds.selection.imagining import Table, answered_by
 from onebit.study.kinds.selection.judging import card_of, scores_of
@@ -40,6 +40,7 @@ from onebit.study.kinds.selection.prices import (
     measured_prices,
     price_of_all_outputs,
 )
+from onebit.study.kinds.selection.proving import prove_selection
 from onebit.study.kinds.selection.rehearsal import Rehearsal, rehearse
 from onebit.study.kinds.selection.selectors import build_selection
 from onebit.study.kinds.selection.sequel import in_words as sequel_in_words
