@@ -8,17 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.errors import InvalidInputError, check_count
-from onebit.hypotheses.base import (
-    Examples,
-    Hypothesis,
-    HypothesisClass,
-    Labels,
-    Weights,
-    as_real_features,
-    check_n_labels,
-)
-from onebit.kernels.splits import Cells, Split, best_splits, cells_of
+from onebit.hypotheses.base import Examples, Hypothesis, Labels, Weights
+from onebit.hypotheses.split_class import SplitClass
+from onebit.kernels.splits import Cells, Split, best_splits
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +55,7 @@ class Stump:
         return np.where(x[:, self.feature] < self.threshold, np.int64(self.left), np.int64(self.right))
 
 
-class StumpClass(HypothesisClass):
+class StumpClass(SplitClass):
     """All stumps on ``n_features`` features with ``n_labels`` labels, constants too. Infinite; the oracle is exact.
 
     The examples are rows of real numbers, shape (n, n_features). One oracle call takes O(n_features * n log n); further
@@ -74,38 +66,10 @@ class StumpClass(HypothesisClass):
     Stump(feature=1, threshold=2.0, left=2, right=0)
     """
 
-    exact = True
-
-    def __init__(self, n_features: int, n_labels: int) -> None:
-        self.n_features = check_n_features(n_features)
-        self.n_labels = check_n_labels(n_labels)
-
-    def check_examples(self, x: Examples) -> None:
-        as_feature_rows(x, self.n_features)
-
-    def predict(self, h: Hypothesis, x: Examples) -> Labels:
-        if not isinstance(h, Stump) or not h.fits(self.n_features, self.n_labels):
-            raise InvalidInputError(
-                f"{h!r} is not a member of this class; its hypotheses are Stumps on features 0 to "
-                f"{self.n_features - 1} with labels 0 to {self.n_labels - 1}"
-            )
-        return h.predict(as_feature_rows(x, self.n_features))
+    kind = Stump
 
     def _columns(self, x: Examples, y: Labels, weight: Weights, n_columns: int) -> tuple[Hypothesis, ...]:
-        cells = cells_of(as_feature_rows(x, self.n_features), y, weight)
+        cells = self._cells(x, y, weight)
         splits = sorted(best_splits(cells, self.n_labels), key=lambda split: -split.score)
         # The best along two features may be the same constant.
         return tuple(dict.fromkeys(Stump.of_split(split, cells) for split in splits))[:n_columns]
-
-
-def check_n_features(n_features: int) -> int:
-    """``n_features``, or an error if there is nothing to split along."""
-    return check_count("n_features", n_features)
-
-
-def as_feature_rows(x: Examples, n_features: int) -> NDArray[np.float64]:
-    """``x`` as a finite float array of shape (n, n_features)."""
-    rows = as_real_features(x, 2)
-    if rows.shape[1] != n_features:
-        raise InvalidInputError(f"the examples have {rows.shape[1]} features; this class was made for {n_features}")
-    return rows

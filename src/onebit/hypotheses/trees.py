@@ -9,10 +9,10 @@ from functools import reduce
 import numpy as np
 from numpy.typing import NDArray
 
-from onebit.errors import InvalidInputError
-from onebit.hypotheses.base import Examples, Hypothesis, HypothesisClass, Labels, Weights, check_n_labels
-from onebit.hypotheses.stumps import Stump, as_feature_rows, check_n_features
-from onebit.kernels.splits import Cells, RootSplit, best_splits, better_tree, cells_of
+from onebit.hypotheses.base import Examples, Hypothesis, Labels, Weights
+from onebit.hypotheses.split_class import SplitClass
+from onebit.hypotheses.stumps import Stump
+from onebit.kernels.splits import Cells, RootSplit, best_splits, better_tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class Tree:
         return np.where(x[:, self.feature] < self.threshold, self.left.predict(x), self.right.predict(x))
 
 
-class TreeClass(HypothesisClass):
+class TreeClass(SplitClass):
     """All trees of depth two on ``n_features`` features with ``n_labels`` labels. Infinite; the oracle is exact.
 
     The examples are rows of real numbers, shape (n, n_features). One oracle call takes at most O(n_features ** 2 *
@@ -67,25 +67,10 @@ class TreeClass(HypothesisClass):
     (0, Stump(feature=1, threshold=1.0, left=0, right=1))
     """
 
-    exact = True
-
-    def __init__(self, n_features: int, n_labels: int) -> None:
-        self.n_features = check_n_features(n_features)
-        self.n_labels = check_n_labels(n_labels)
-
-    def check_examples(self, x: Examples) -> None:
-        as_feature_rows(x, self.n_features)
-
-    def predict(self, h: Hypothesis, x: Examples) -> Labels:
-        if not isinstance(h, Tree) or not h.fits(self.n_features, self.n_labels):
-            raise InvalidInputError(
-                f"{h!r} is not a member of this class; its hypotheses are Trees on features 0 to "
-                f"{self.n_features - 1} with labels 0 to {self.n_labels - 1}"
-            )
-        return h.predict(as_feature_rows(x, self.n_features))
+    kind = Tree
 
     def _columns(self, x: Examples, y: Labels, weight: Weights, n_columns: int) -> tuple[Hypothesis, ...]:
-        cells = cells_of(as_feature_rows(x, self.n_features), y, weight)
+        cells = self._cells(x, y, weight)
         stump = max(best_splits(cells, self.n_labels), key=lambda split: split.score)
         rootless = RootSplit(stump.score, 0, 0, stump, stump)
 
