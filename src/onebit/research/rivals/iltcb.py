@@ -18,12 +18,13 @@ from numpy.typing import NDArray
 from onebit.errors import InvalidInputError, check_fraction
 from onebit.estimate.delta import log_iltcb
 from onebit.explore.mixture import Mixture
-from onebit.hypotheses.base import Examples, Hypothesis, HypothesisClass, Labels
+from onebit.hypotheses.base import Hypothesis, HypothesisClass
 from onebit.learners.items import ItemSource
 from onebit.records import DELTA
 from onebit.research.rivals.coordinate_descent import CoordinateDescent, Rewards, contexts
+from onebit.research.rivals.doubling import DoublingLearner
 from onebit.research.rivals.law import Law
-from onebit.research.rivals.online import OnlineLearner, Rounds
+from onebit.research.rivals.online import Rounds
 
 Array = NDArray[np.float64]
 
@@ -31,7 +32,7 @@ Array = NDArray[np.float64]
 PSI = 100.0
 
 
-class IltcbLearner(OnlineLearner):
+class IltcbLearner(DoublingLearner):
     """Epochs that double; at the end of each, weights Q with the variance and regret constraints of (OP).
 
     mu_m = min(1 / (2 K), ``scale`` sqrt(ln(16 tau_m^2 N / delta) / (K tau_m))), the publication's for scale 1; Q's
@@ -61,8 +62,6 @@ class IltcbLearner(OnlineLearner):
             raise InvalidInputError(f"the oracle gets negative weights, and {type(hypotheses).__name__} takes none")
         self._log_n = math.log(hypotheses.n_hypotheses or 1) if log_n is None else log_n
         self._delta, self._psi, self._scale = check_fraction("delta", delta), psi, scale
-        #: The law of the current epoch: uniform guesses in the first, where there is no leader.
-        self.law = Law(None, 1.0)
         self._Q: tuple[tuple[Hypothesis, ...], Array] = ((), np.empty(0))
         self._leader: Hypothesis = None
 
@@ -82,12 +81,6 @@ class IltcbLearner(OnlineLearner):
                 f"probability at least {1 - self._delta:g} (Agarwal et al. 2014, Lemma 13 for the empirically best)"
             )
         return "none: the theorem is for psi = 100, scale = 1 and an exact oracle"
-
-    def _end_of(self, epoch: int) -> int:
-        return int(2**epoch)
-
-    def _choose(self, x: Examples, uniform: Array) -> tuple[Labels, Array]:
-        return self.law.draw(self._hypotheses, x, uniform)
 
     def _learn(self, rounds: Rounds) -> None:
         history = self._history()

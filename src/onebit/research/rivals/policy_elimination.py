@@ -21,18 +21,19 @@ from numpy.typing import NDArray
 from onebit.errors import InvalidInputError, check_fraction
 from onebit.estimate.delta import log_policy_elimination
 from onebit.explore.mixture import Mixture
-from onebit.hypotheses.base import Examples, HypothesisClass, Labels
+from onebit.hypotheses.base import HypothesisClass
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.items import ItemSource, Pool
 from onebit.records import DELTA
 from onebit.research.rivals.coordinate_descent import CoordinateDescent, Rewards, contexts
+from onebit.research.rivals.doubling import DoublingLearner
 from onebit.research.rivals.law import Law
-from onebit.research.rivals.online import OnlineLearner, Rounds, finite_class
+from onebit.research.rivals.online import Rounds, finite_class
 
 Array = NDArray[np.float64]
 
 
-class PolicyEliminationLearner(OnlineLearner):
+class PolicyEliminationLearner(DoublingLearner):
     """A law with E_x[1 / ((1 - K mu_t) W(x, h(x)) + mu_t)] <= 2 K for every survivor h; who is far behind is dropped.
 
     mu_t = min(1 / (2 K), sqrt(log(1 / delta_t) / (2 K t))), delta_t = delta / (4 N t^2); dropped is who is behind the
@@ -61,7 +62,6 @@ class PolicyEliminationLearner(OnlineLearner):
         self._delta, self._radius = check_fraction("delta", delta), radius
         self.survivors = np.arange(self._finite.n_hypotheses)
         self._total = np.zeros(self._finite.n_hypotheses)
-        self.law = Law(None, 1.0)
 
     def log_term(self, t: int) -> float:
         """log(1 / delta_t)."""
@@ -87,12 +87,6 @@ class PolicyEliminationLearner(OnlineLearner):
                 f"{2 * self.b(self._n_rounds):.3g}"
             )
         return "none: the theorem is for radius = 1 and a known distribution of examples, a pool"
-
-    def _end_of(self, epoch: int) -> int:
-        return int(2**epoch)
-
-    def _choose(self, x: Examples, uniform: Array) -> tuple[Labels, Array]:
-        return self.law.draw(self._hypotheses, x, uniform)
 
     def _learn(self, rounds: Rounds) -> None:
         self._total += self._finite.agreement(rounds.x, rounds.label, rounds.reward)

@@ -26,13 +26,14 @@ from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError, check_fraction
 from onebit.explore.mixture import Mixture
-from onebit.hypotheses.base import Examples, Hypothesis, HypothesisClass, Labels
+from onebit.hypotheses.base import Hypothesis, HypothesisClass, Labels
 from onebit.hypotheses.finite import PredictionTable
 from onebit.learners.items import ItemSource
 from onebit.records import DELTA
 from onebit.research.rivals.coordinate_descent import CoordinateDescent, Rewards, contexts
+from onebit.research.rivals.doubling import DoublingLearner
 from onebit.research.rivals.law import Law
-from onebit.research.rivals.online import OnlineLearner, Rounds, finite_class
+from onebit.research.rivals.online import Rounds, finite_class
 
 Array = NDArray[np.float64]
 
@@ -40,7 +41,7 @@ Array = NDArray[np.float64]
 EASE = 180.0
 
 
-class RandomizedUcbLearner(OnlineLearner):
+class RandomizedUcbLearner(DoublingLearner):
     """The law of RandomizedUCB, found anew when the rounds have doubled; what is returned is the best estimate.
 
     ``ease`` is the publication's 180: the larger, the more even the exploration. Contexts are the examples seen so far.
@@ -62,7 +63,6 @@ class RandomizedUcbLearner(OnlineLearner):
             raise InvalidInputError(f"ease is {ease!r}; it must be above 0")
         self._delta, self._ease = check_fraction("delta", delta), ease
         self._total = np.zeros(self._finite.n_hypotheses)
-        self.law = Law(None, 1.0)
 
     def log_term(self, t: int) -> float:
         """C = 2 log(N t / delta)."""
@@ -83,12 +83,6 @@ class RandomizedUcbLearner(OnlineLearner):
     @property
     def _promise(self) -> str:
         return "none: the publication's constants could not be checked, and its constraint is kept for single policies"
-
-    def _end_of(self, epoch: int) -> int:
-        return int(2**epoch)
-
-    def _choose(self, x: Examples, uniform: Array) -> tuple[Labels, Array]:
-        return self.law.draw(self._hypotheses, x, uniform)
 
     def _learn(self, rounds: Rounds) -> None:
         self._total += self._finite.agreement(rounds.x, rounds.label, rounds.reward)
