@@ -72,9 +72,7 @@ def earlier(store: Store, digest: str) -> Earlier | None:
     return None
 
 
-def begin_sequel(
-    store: Store, name: str, new_name: str, spec: SequelSpec, table: ModelTable, simulated: bool = False
-) -> Entry:
+def begin_sequel(store: Store, name: str, new_name: str, spec: SequelSpec, table: ModelTable) -> Entry:
     """Make a study that goes on from another with another table; ``spec`` says how it was read, and what raters see.
 
     Eps and the way to ask are those of the first study. InvalidInputError where that cannot be.
@@ -83,16 +81,16 @@ def begin_sequel(
     before = earlier(store, head)
     if before is None:
         raise InvalidInputError(f"the study {name!r} was deleted meanwhile")
-    setting = _check(before, name, simulated)
+    setting = _check(before, name)
     sequel = _next(store, before, head, setting.delta)
     _check_same_outputs(before.outputs(), table)
-    new = prepare(spec.after(setting, failure_of_sequel(sequel.number, sequel.delta)), table, simulated=simulated)
+    new = prepare(spec.after(setting, failure_of_sequel(sequel.number, sequel.delta)), table)
     if new.created.table.digest == before.created.table.digest:
         raise InvalidInputError(f"the table is that of {name!r}; add a model or items, or leave some out")
     return replace(new, about=replace(new.about, sequel=sequel)).write(store, new_name)
 
 
-def _check(before: Earlier, name: str, simulated: bool) -> Setting:
+def _check(before: Earlier, name: str) -> Setting:
     """The setting of a study that can be gone on from."""
     created = before.created
     if not isinstance(created.setting, Setting) or created.learner != "certified":
@@ -109,10 +107,7 @@ def _check(before: Earlier, name: str, simulated: bool) -> Setting:
             setting.f_no + setting.f_yes > 0
         ),
         "has several raters per question": created.overlap > 1,
-        "is simulated, and answers of people and of a simulation never mix": created.simulated and not simulated,
-        "is answered by people, and answers of people and of a simulation never mix": (
-            simulated and not created.simulated
-        ),
+        "is simulated, and answers of people and of a simulation never mix": created.simulated,
     }
     for why, is_so in refused.items():
         if is_so:
