@@ -14,7 +14,7 @@ from benchmarks.learning import ours
 from benchmarks.learning_data import data, validation
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from onebit.learners.training import learner, strength
+from onebit.learners.training import beginning, strength
 from onebit.learners.training.constants import MAY_COUNT
 
 N_ANSWERS = 1000
@@ -28,7 +28,11 @@ def measure(case: Case) -> Case:
         return {}
     items = case["items before"]
     one, several = (items, (items,)) if isinstance(items, float) else (None, tuple(items))
-    with threadpool_limits(1), patch.object(learner, "ITEMS_BEFORE", one), patch.object(strength, "MAY_COUNT", several):
+    with (
+        threadpool_limits(1),
+        patch.object(beginning, "ITEMS_BEFORE", one),
+        patch.object(strength, "MAY_COUNT", several),
+    ):
         found = ours(validation(on), (N_ANSWERS,), case["seed"], {"protocol": case["protocol"], "names": False})
     return {"accuracy": found[0]}
 
