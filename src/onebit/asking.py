@@ -112,9 +112,12 @@ class RowTraining:
     def history(self) -> History:
         """Every answer, to go on from."""
         sample = self._pool.sample_of(self._learner.sample, self._before.sample)
-        return History(
-            ((each.item, self._labels[each.label], each.answer.value, each.audited) for each in self._given), sample
-        )
+        all_labels, none_of = tuple(self._labels), dict[int, tuple[Any, ...]]()
+        for each in self._given:
+            if each.answer is Answer.NONE:
+                none_of[each.item] = all_labels if each.among is None else tuple(self._labels[at] for at in each.among)
+        answers = ((each.item, self._labels[each.label], each.answer.value, each.audited) for each in self._given)
+        return History(answers, sample, none_of)
 
     @property
     def pool(self) -> PoolRows:

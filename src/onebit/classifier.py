@@ -185,7 +185,8 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InvalidInputError(
                 f"there is only one class, {self.classes_.tolist()[0]!r}; give at least two, or there is nothing to ask"
             )
-        by_row = checked(history, self.classes_.tolist(), n_rows, raters_err=self.f_no + self.f_yes > 0)
+        raters_err = self.f_no + self.f_yes > 0
+        by_row = checked(history, self.classes_.tolist(), n_rows, raters_err, history.none_of)
         before = Before(by_row, history.sample_after(by_row))
         budget = ANSWERS_PER_ITEM * n_items if self.budget is None else self.budget
         self._features = Features(x, self.seed_) if self.estimator is None else None
