@@ -53,10 +53,18 @@ class RowTraining:
     """
 
     def __init__(
-        self, classifier: Classifier, learner: TrainingLearner, pool: PoolRows, before: Before, budget: int
+        self,
+        classifier: Classifier,
+        learner: TrainingLearner,
+        pool: PoolRows,
+        before: Before,
+        budget: int,
+        fitted: dict[str, Any],
     ) -> None:
         self._classifier, self._learner, self._pool, self._before = classifier, learner, pool, before
         self.budget = budget
+        #: What the classifier has of this training, and not of another that it began since.
+        self.fitted = fitted
         self._given = list(before.answers)
         earlier = [replace(each, item=pool.item(each.item)) for each in before.answers]
         self._remembered = Remembered(earlier, one_is_right=classifier.f_no + classifier.f_yes == 0)

@@ -44,6 +44,9 @@ AnswerFunction = Callable[[int, Any], "bool | Answer | None"]
 #: Questions that ``fit`` takes at a time.
 AT_A_TIME = 256
 
+#: What is learned, beside all whose name ends with an underscore.
+LEARNED = ("_features", "_model")
+
 
 class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns K labels from answers to "is this label right?".
@@ -168,7 +171,35 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         label_features: ArrayLike | None,
         answers: Iterable[Sequence[Any]],
     ) -> tuple[RowTraining, CallableRater]:
-        """A learner for the rows, and who answers."""
+        """A learner for the rows, and who answers; where it cannot begin, this classifier stays as it was."""
+        was = self._fitted()
+        # Of an earlier fit nothing may stand beside the model of this one: its interval would be of another model.
+        self._set_fitted({})
+        try:
+            return self._begun(X, y, answer, labels, label_features, answers)
+        except BaseException:
+            self._set_fitted(was)
+            raise
+
+    def _fitted(self) -> dict[str, Any]:
+        """All that was learned."""
+        return {name: value for name, value in vars(self).items() if name.endswith("_") or name in LEARNED}
+
+    def _set_fitted(self, fitted: dict[str, Any]) -> None:
+        """As if nothing had been learned but what is ``fitted``."""
+        for name in self._fitted():
+            delattr(self, name)
+        self.__dict__.update(fitted)
+
+    def _begun(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        answer: AnswerFunction | None,
+        labels: Iterable[Any] | None,
+        label_features: ArrayLike | None,
+        answers: Iterable[Sequence[Any]],
+    ) -> tuple[RowTraining, CallableRater]:
         self.seed_ = given_or_fresh(self.seed)[0]
         history = History.of(answers)
         X, labels = as_rows(X), None if labels is None else as_labels(labels).tolist()
@@ -192,7 +223,7 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._features = Features(x, self.seed_) if self.estimator is None else None
         seen = x if self._features is None else self._features(x)
         learner = self._training(seen, self._names(labels, label_features), pool, before, budget)
-        return RowTraining(self, learner, pool, before, budget), rater
+        return RowTraining(self, learner, pool, before, budget, self._fitted()), rater
 
     def _training(
         self, seen: Any, names: NDArray[np.float32] | None, pool: PoolRows, before: Before, budget: int
@@ -223,7 +254,8 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def taken_from(self, learner: RowTraining) -> YesNoClassifier:
-        """This classifier, with what its ``learner`` knows by now."""
+        """This classifier, with what its ``learner`` knows by now, whatever it was given to since."""
+        self._set_fitted(learner.fitted)
         self._keep_answers(learner)
         self._keep(learner.result, learner.pool, len(learner.answers), learner.budget)
         # Answers from before, and none that was only recalled.

@@ -58,6 +58,21 @@ def test_it_can_be_used_on_the_way_and_gone_on_with() -> None:
     assert again.classifier.accuracy_interval_ is not None
 
 
+def test_two_trainings_that_one_classifier_began_do_not_mix() -> None:
+    """Neither has the model of the other beside its own interval and labels."""
+    model = YesNoClassifier(protocol="follow-up", budget=120, audit=20, seed=1)
+    learner = model.learner(X, labels=NAMES)
+    answered(learner, 5)
+    interval, score = learner.classifier.accuracy_interval_, learner.classifier.score(X, Y)
+    other = model.learner(X[:, :2], labels=["a", "b"])
+    assert not hasattr(model, "accuracy_interval_")
+    assert learner.classifier.score(X, Y) == score > 0.9
+    assert learner.classifier.accuracy_interval_ == interval
+    assert other.classifier.classes_.tolist() == ["a", "b"]
+    assert other.classifier.accuracy_interval_ is None
+    assert other.classifier.predict_proba(X[:, :2]).shape == (len(X), 2)
+
+
 def test_what_is_told_is_checked() -> None:
     learner = YesNoClassifier(budget=50, seed=0).learner(X, labels=NAMES)
     first, second, third = learner.ask(3)

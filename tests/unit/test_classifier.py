@@ -256,6 +256,31 @@ def test_answers_outlast_a_rater_who_leaves() -> None:
     assert model.answers_.size == 25
 
 
+def test_a_fit_that_is_interrupted_does_not_keep_the_interval_of_the_one_before() -> None:
+    def leaves(index: int, label: str) -> bool:
+        raise KeyboardInterrupt
+
+    labels = np.unique(Y).tolist()
+    model = YesNoClassifier(budget=100, audit=20, seed=0).fit(X, Y)
+    assert model.accuracy_interval_ is not None
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(budget=200).fit(X, answer=leaves, labels=labels, answers=model.history_)
+    assert len(model.history_) == 100
+    assert not hasattr(model, "accuracy_interval_")
+    assert not hasattr(model, "learning_curve_")
+
+
+def test_a_fit_that_cannot_begin_leaves_the_classifier_as_it_was() -> None:
+    model = YesNoClassifier(budget=100, audit=20, seed=0).fit(X, Y)
+    before, history, interval = model.predict_proba(X), model.history_, model.accuracy_interval_
+    for bad in ({"answers": history}, {"labels": [*np.unique(Y), "other"], "label_features": 3}):
+        with pytest.raises(InvalidInputError):
+            model.fit(X[:, :1], Y, **bad)
+        np.testing.assert_array_equal(model.predict_proba(X), before)
+        assert model.history_ is history
+        assert model.accuracy_interval_ == interval
+
+
 def test_labels_never_met_and_a_rater_who_only_denies() -> None:
     """No label is ever confirmed: the classifier is a guess, and the audit says so."""
     for estimator in (None, GaussianNB()):
