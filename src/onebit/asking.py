@@ -74,7 +74,7 @@ class RowTraining:
 
     def ask(self, n: int = 1) -> tuple[RowQuestion, ...]:
         """Up to ``n`` questions; none while answers to open ones are needed first, and when it is over."""
-        return tuple(RowQuestion(each.id, each.item, self._labels[each.label or 0]) for each in self.questions(n))
+        return tuple(map(self._in_labels, self.questions(n)))
 
     def questions(self, n: int) -> tuple[Question, ...]:
         """As ``ask``, in the words of learners; items are rows, and labels their numbers."""
@@ -95,7 +95,17 @@ class RowTraining:
         number = question.id if isinstance(question, RowQuestion) else question
         if number not in self._open:
             raise UnknownQuestionError(f"question {number!r} is not open; each is answered once, by what ask gave")
+        asked = self._in_labels(self._open[number])
+        if question not in (asked, number):
+            raise UnknownQuestionError(
+                f"{question} is of another learner, and here question {number} is about row {asked.row} and the label "
+                f"{asked.label!r}. An answer that comes when its learner is gone is for answers of the next: add (row, "
+                "label, answer) to history"
+            )
         self.hear(self._open[number], CallableRater(lambda row, label: answer)(self._open[number]))
+
+    def _in_labels(self, question: Question) -> RowQuestion:
+        return RowQuestion(question.id, question.item, self._labels[question.label or 0])
 
     def hear(self, question: Question, answer: Answer) -> None:
         """As ``tell``, in the words of learners."""
