@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from onebit.classifier import YesNoClassifier
 from onebit.errors import InvalidInputError, OnebitError
+from onebit.learners.training.audit import audit_for_target, fewest_that_show
 
 X, NUMBERS = load_iris(return_X_y=True)
 Y = np.array(["setosa", "versicolor", "virginica"])[NUMBERS]
@@ -305,6 +307,22 @@ def test_a_target_that_cannot_be_shown_is_an_error_before_the_first_question() -
 
     with pytest.raises(InvalidInputError, match=r"target is 0\.95, and takes an audit of 146 answers"):
         YesNoClassifier(target=0.95, budget=200).fit(X, answer=answer, labels=["a", "b"])
+
+
+@pytest.mark.parametrize("target", [0.5, 0.9, 0.95, 0.99])
+def test_what_is_said_to_show_a_target_does(target: float) -> None:
+    least = fewest_that_show(target, 0.05)
+    with pytest.raises(InvalidInputError, match=f"audit={least} in Python, or a lower target") as refused:
+        audit_for_target(target, None, least, least, (0, least), 0.05)
+    said = re.search(r"From ([\d,]+) answers and ([\d,]+) items on", str(refused.value))
+    assert said is not None
+    budget, n_items = (int(number.replace(",", "")) for number in said.groups())
+    assert audit_for_target(target, None, budget, n_items, (0, n_items), 0.05) >= least
+    for short in ((budget - 2, n_items), (budget, n_items - 5)):
+        with pytest.raises(InvalidInputError, match="give more of what is short"):
+            audit_for_target(target, None, *short, (0, n_items), 0.05)
+    with pytest.raises(InvalidInputError, match=f"audit is 2. Give audit={least} or more"):
+        audit_for_target(target, 2, budget, n_items, (0, n_items), 0.05)
 
 
 def test_a_target_that_was_not_shown() -> None:
