@@ -336,6 +336,11 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return CallableRater(lambda item, label: bool(truth[item] == known[label]))
         if y is not None:
             raise InvalidInputError("both y and answer are given; y simulates a rater, so give one of them")
+        if not callable(answer):
+            raise InvalidInputError(
+                f"answer is {shown(answer)}; give a function of a row's number and a label that says True, False or "
+                "None, or give right labels as y"
+            )
         if labels is None or len(labels) == 0:
             raise InvalidInputError("answer is given without labels; say which labels may be asked about")
         names, counts = np.unique(as_labels(labels), return_counts=True)

@@ -103,6 +103,7 @@ def test_constant_features_and_a_label_that_never_comes() -> None:
         ({"answer": lambda index, label: True, "labels": ["a", "a"]}, "some are equal, such as 'a'"),
         ({"answer": lambda index, label: True, "labels": ["a", "b"], "y": Y}, "both y and answer"),
         ({"answer": lambda index, label: "no", "labels": ["a", "b"]}, "must be True, False"),
+        ({"answer": [True] * 150, "labels": ["a", "b"]}, "give a function of a row's number and a label that says"),
         ({"y": ["a"] * 150}, "only one class, 'a'; give"),
         ({"answer": lambda index, label: True, "labels": "abc"}, "the labels are 'abc'; give a list"),
         ({"answer": lambda index, label: True, "labels": 3}, "the labels are 3; give a list"),
