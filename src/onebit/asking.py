@@ -53,10 +53,18 @@ class RowTraining:
     """
 
     def __init__(
-        self, classifier: Classifier, learner: TrainingLearner, pool: PoolRows, before: Before, budget: int
+        self,
+        classifier: Classifier,
+        learner: TrainingLearner,
+        pool: PoolRows,
+        before: Before,
+        budget: int,
+        fitted: dict[str, Any],
     ) -> None:
         self._classifier, self._learner, self._pool, self._before = classifier, learner, pool, before
         self.budget = budget
+        #: What the classifier has of this training, and not of another that it began since.
+        self.fitted = fitted
         self._given = list(before.answers)
         earlier = [replace(each, item=pool.item(each.item)) for each in before.answers]
         self._remembered = Remembered(earlier, one_is_right=classifier.f_no + classifier.f_yes == 0)
@@ -66,7 +74,7 @@ class RowTraining:
 
     def ask(self, n: int = 1) -> tuple[RowQuestion, ...]:
         """Up to ``n`` questions; none while answers to open ones are needed first, and when it is over."""
-        return tuple(RowQuestion(each.id, each.item, self._labels[each.label or 0]) for each in self.questions(n))
+        return tuple(map(self._in_labels, self.questions(n)))
 
     def questions(self, n: int) -> tuple[Question, ...]:
         """As ``ask``, in the words of learners; items are rows, and labels their numbers."""
@@ -87,7 +95,17 @@ class RowTraining:
         number = question.id if isinstance(question, RowQuestion) else question
         if number not in self._open:
             raise UnknownQuestionError(f"question {number!r} is not open; each is answered once, by what ask gave")
+        asked = self._in_labels(self._open[number])
+        if question not in (asked, number):
+            raise UnknownQuestionError(
+                f"{question} is of another learner, and here question {number} is about row {asked.row} and the label "
+                f"{asked.label!r}. An answer that comes when its learner is gone is for answers of the next: add (row, "
+                "label, answer) to history"
+            )
         self.hear(self._open[number], CallableRater(lambda row, label: answer)(self._open[number]))
+
+    def _in_labels(self, question: Question) -> RowQuestion:
+        return RowQuestion(question.id, question.item, self._labels[question.label or 0])
 
     def hear(self, question: Question, answer: Answer) -> None:
         """As ``tell``, in the words of learners."""
@@ -112,9 +130,12 @@ class RowTraining:
     def history(self) -> History:
         """Every answer, to go on from."""
         sample = self._pool.sample_of(self._learner.sample, self._before.sample)
-        return History(
-            ((each.item, self._labels[each.label], each.answer.value, each.audited) for each in self._given), sample
-        )
+        all_labels, none_of = tuple(self._labels), dict[int, tuple[Any, ...]]()
+        for each in self._given:
+            if each.answer is Answer.NONE:
+                none_of[each.item] = all_labels if each.among is None else tuple(self._labels[at] for at in each.among)
+        answers = ((each.item, self._labels[each.label], each.answer.value, each.audited) for each in self._given)
+        return History(answers, sample, none_of)
 
     @property
     def pool(self) -> PoolRows:

@@ -44,6 +44,9 @@ AnswerFunction = Callable[[int, Any], "bool | Answer | None"]
 #: Questions that ``fit`` takes at a time.
 AT_A_TIME = 256
 
+#: What is learned, beside all whose name ends with an underscore.
+LEARNED = ("_features", "_model")
+
 
 class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learns K labels from answers to "is this label right?".
@@ -168,7 +171,35 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         label_features: ArrayLike | None,
         answers: Iterable[Sequence[Any]],
     ) -> tuple[RowTraining, CallableRater]:
-        """A learner for the rows, and who answers."""
+        """A learner for the rows, and who answers; where it cannot begin, this classifier stays as it was."""
+        was = self._fitted()
+        # Of an earlier fit nothing may stand beside the model of this one: its interval would be of another model.
+        self._set_fitted({})
+        try:
+            return self._begun(X, y, answer, labels, label_features, answers)
+        except BaseException:
+            self._set_fitted(was)
+            raise
+
+    def _fitted(self) -> dict[str, Any]:
+        """All that was learned."""
+        return {name: value for name, value in vars(self).items() if name.endswith("_") or name in LEARNED}
+
+    def _set_fitted(self, fitted: dict[str, Any]) -> None:
+        """As if nothing had been learned but what is ``fitted``."""
+        for name in self._fitted():
+            delattr(self, name)
+        self.__dict__.update(fitted)
+
+    def _begun(
+        self,
+        X: Any,
+        y: ArrayLike | None,
+        answer: AnswerFunction | None,
+        labels: Iterable[Any] | None,
+        label_features: ArrayLike | None,
+        answers: Iterable[Sequence[Any]],
+    ) -> tuple[RowTraining, CallableRater]:
         self.seed_ = given_or_fresh(self.seed)[0]
         history = History.of(answers)
         X, labels = as_rows(X), None if labels is None else as_labels(labels).tolist()
@@ -185,13 +216,14 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise InvalidInputError(
                 f"there is only one class, {self.classes_.tolist()[0]!r}; give at least two, or there is nothing to ask"
             )
-        by_row = checked(history, self.classes_.tolist(), n_rows, raters_err=self.f_no + self.f_yes > 0)
+        raters_err = self.f_no + self.f_yes > 0
+        by_row = checked(history, self.classes_.tolist(), n_rows, raters_err, history.none_of)
         before = Before(by_row, history.sample_after(by_row))
         budget = ANSWERS_PER_ITEM * n_items if self.budget is None else self.budget
         self._features = Features(x, self.seed_) if self.estimator is None else None
         seen = x if self._features is None else self._features(x)
         learner = self._training(seen, self._names(labels, label_features), pool, before, budget)
-        return RowTraining(self, learner, pool, before, budget), rater
+        return RowTraining(self, learner, pool, before, budget, self._fitted()), rater
 
     def _training(
         self, seen: Any, names: NDArray[np.float32] | None, pool: PoolRows, before: Before, budget: int
@@ -222,7 +254,8 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
     def taken_from(self, learner: RowTraining) -> YesNoClassifier:
-        """This classifier, with what its ``learner`` knows by now."""
+        """This classifier, with what its ``learner`` knows by now, whatever it was given to since."""
+        self._set_fitted(learner.fitted)
         self._keep_answers(learner)
         self._keep(learner.result, learner.pool, len(learner.answers), learner.budget)
         # Answers from before, and none that was only recalled.
@@ -303,6 +336,11 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return CallableRater(lambda item, label: bool(truth[item] == known[label]))
         if y is not None:
             raise InvalidInputError("both y and answer are given; y simulates a rater, so give one of them")
+        if not callable(answer):
+            raise InvalidInputError(
+                f"answer is {shown(answer)}; give a function of a row's number and a label that says True, False or "
+                "None, or give right labels as y"
+            )
         if labels is None or len(labels) == 0:
             raise InvalidInputError("answer is given without labels; say which labels may be asked about")
         names, counts = np.unique(as_labels(labels), return_counts=True)

@@ -58,6 +58,36 @@ def test_it_can_be_used_on_the_way_and_gone_on_with() -> None:
     assert again.classifier.accuracy_interval_ is not None
 
 
+def test_an_answer_that_another_learner_asked_for_is_refused() -> None:
+    """Questions are numbered anew by whoever goes on: a late answer would be taken for one about another row."""
+    options: dict = {"protocol": "follow-up", "budget": 150, "audit": 20}
+    first = YesNoClassifier(**options, seed=1).learner(X, labels=NAMES)
+    told, late, _ = first.ask(3)
+    first.tell(told, bool(Y[told.row] == told.label))
+    again = YesNoClassifier(**options, seed=2).learner(X, labels=NAMES, answers=first.history)
+    own = again.ask(3)[late.id]
+    assert (own.row, own.label) != (late.row, late.label)
+    with pytest.raises(UnknownQuestionError, match=f"another learner, and here question 1 is about row {own.row} and"):
+        again.tell(late, True)
+    again.tell(own.id, False)
+    assert again.history[1:] == [(own.row, own.label, "no", False)]
+
+
+def test_two_trainings_that_one_classifier_began_do_not_mix() -> None:
+    """Neither has the model of the other beside its own interval and labels."""
+    model = YesNoClassifier(protocol="follow-up", budget=120, audit=20, seed=1)
+    learner = model.learner(X, labels=NAMES)
+    answered(learner, 5)
+    interval, score = learner.classifier.accuracy_interval_, learner.classifier.score(X, Y)
+    other = model.learner(X[:, :2], labels=["a", "b"])
+    assert not hasattr(model, "accuracy_interval_")
+    assert learner.classifier.score(X, Y) == score > 0.9
+    assert learner.classifier.accuracy_interval_ == interval
+    assert other.classifier.classes_.tolist() == ["a", "b"]
+    assert other.classifier.accuracy_interval_ is None
+    assert other.classifier.predict_proba(X[:, :2]).shape == (len(X), 2)
+
+
 def test_what_is_told_is_checked() -> None:
     learner = YesNoClassifier(budget=50, seed=0).learner(X, labels=NAMES)
     first, second, third = learner.ask(3)

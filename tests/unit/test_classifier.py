@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +24,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from onebit.classifier import YesNoClassifier
 from onebit.errors import InvalidInputError, OnebitError
+from onebit.learners.training.audit import audit_for_target, fewest_that_show
 
 X, NUMBERS = load_iris(return_X_y=True)
 Y = np.array(["setosa", "versicolor", "virginica"])[NUMBERS]
@@ -101,6 +103,7 @@ def test_constant_features_and_a_label_that_never_comes() -> None:
         ({"answer": lambda index, label: True, "labels": ["a", "a"]}, "some are equal, such as 'a'"),
         ({"answer": lambda index, label: True, "labels": ["a", "b"], "y": Y}, "both y and answer"),
         ({"answer": lambda index, label: "no", "labels": ["a", "b"]}, "must be True, False"),
+        ({"answer": [True] * 150, "labels": ["a", "b"]}, "give a function of a row's number and a label that says"),
         ({"y": ["a"] * 150}, "only one class, 'a'; give"),
         ({"answer": lambda index, label: True, "labels": "abc"}, "the labels are 'abc'; give a list"),
         ({"answer": lambda index, label: True, "labels": 3}, "the labels are 3; give a list"),
@@ -256,6 +259,31 @@ def test_answers_outlast_a_rater_who_leaves() -> None:
     assert model.answers_.size == 25
 
 
+def test_a_fit_that_is_interrupted_does_not_keep_the_interval_of_the_one_before() -> None:
+    def leaves(index: int, label: str) -> bool:
+        raise KeyboardInterrupt
+
+    labels = np.unique(Y).tolist()
+    model = YesNoClassifier(budget=100, audit=20, seed=0).fit(X, Y)
+    assert model.accuracy_interval_ is not None
+    with pytest.raises(KeyboardInterrupt):
+        model.set_params(budget=200).fit(X, answer=leaves, labels=labels, answers=model.history_)
+    assert len(model.history_) == 100
+    assert not hasattr(model, "accuracy_interval_")
+    assert not hasattr(model, "learning_curve_")
+
+
+def test_a_fit_that_cannot_begin_leaves_the_classifier_as_it_was() -> None:
+    model = YesNoClassifier(budget=100, audit=20, seed=0).fit(X, Y)
+    before, history, interval = model.predict_proba(X), model.history_, model.accuracy_interval_
+    for bad in ({"answers": history}, {"labels": [*np.unique(Y), "other"], "label_features": 3}):
+        with pytest.raises(InvalidInputError):
+            model.fit(X[:, :1], Y, **bad)
+        np.testing.assert_array_equal(model.predict_proba(X), before)
+        assert model.history_ is history
+        assert model.accuracy_interval_ == interval
+
+
 def test_labels_never_met_and_a_rater_who_only_denies() -> None:
     """No label is ever confirmed: the classifier is a guess, and the audit says so."""
     for estimator in (None, GaussianNB()):
@@ -280,6 +308,22 @@ def test_a_target_that_cannot_be_shown_is_an_error_before_the_first_question() -
 
     with pytest.raises(InvalidInputError, match=r"target is 0\.95, and takes an audit of 146 answers"):
         YesNoClassifier(target=0.95, budget=200).fit(X, answer=answer, labels=["a", "b"])
+
+
+@pytest.mark.parametrize("target", [0.5, 0.9, 0.95, 0.99])
+def test_what_is_said_to_show_a_target_does(target: float) -> None:
+    least = fewest_that_show(target, 0.05)
+    with pytest.raises(InvalidInputError, match=f"audit={least} in Python, or a lower target") as refused:
+        audit_for_target(target, None, least, least, (0, least), 0.05)
+    said = re.search(r"From ([\d,]+) answers and ([\d,]+) items on", str(refused.value))
+    assert said is not None
+    budget, n_items = (int(number.replace(",", "")) for number in said.groups())
+    assert audit_for_target(target, None, budget, n_items, (0, n_items), 0.05) >= least
+    for short in ((budget - 2, n_items), (budget, n_items - 5)):
+        with pytest.raises(InvalidInputError, match="give more of what is short"):
+            audit_for_target(target, None, *short, (0, n_items), 0.05)
+    with pytest.raises(InvalidInputError, match=f"audit is 2. Give audit={least} or more"):
+        audit_for_target(target, 2, budget, n_items, (0, n_items), 0.05)
 
 
 def test_a_target_that_was_not_shown() -> None:

@@ -236,6 +236,11 @@ def _names(rows: Data, given: tuple[str, ...] | None, data: Path) -> tuple[str, 
     from onebit.tables.truth import hint
 
     found = () if rows.labels is None else tuple(sorted(set(rows.labels.tolist())))
+    if rows.labels is not None and given is None and len(found) < 2:
+        raise InvalidInputError(
+            f"{data.name} has {found[0]!r} as the label of every row; there must be two or more labels to tell apart. "
+            "Give the others, which may be right too, in the file of --labels, or other rows"
+        )
     names = found if given is None else given
     strange = sorted(set(found) - set(names))
     if strange:

@@ -182,7 +182,7 @@ def test_help_speaks_of_training() -> None:
         ("a,kind\n1,x\nnan,y\n", ["--label", "kind"], "line 3, column 'a': .* no finite number"),
         ("a,kind\n1,x\n2,\n", ["--label", "kind"], "line 3, column 'kind': the label is missing"),
         ("a,kind\n1,x\n2,y,z\n", ["--label", "kind"], "line 3: the row has 3 columns"),
-        ("a,kind\n1,x\n2,x\n", ["--label", "kind"], "two or more"),
+        ("a,kind\n1,x\n2,x\n", ["--label", "kind"], "data.csv has 'x' as the label of every row; .* two or more"),
         ("a,kind\n", ["--label", "kind"], "no rows"),
         ("a,a,kind\n1,2,x\n", ["--label", "kind"], "the column .a. is there 2 times"),
         ("a,kind\n1,x\n", ["--label", "sort"], "no column 'sort' .--label.; there are 'a', 'kind'"),

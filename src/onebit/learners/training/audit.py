@@ -235,10 +235,15 @@ def audit_for_target(
         shares = (
             f"of {budget:,} answers and {n_items:,} items, {n_sample:,} of them a random sample, it has {n_audited:,}"
         )
-        given = shares if audit is None else f"audit is {audit:,}"
+        if audit is None:
+            # The size of the audit is an option in Python alone.
+            needed = f"{math.ceil(least / MOST_OF_BUDGET):,} answers and {math.ceil(least / MOST_ASIDE):,} items"
+            given, advice = shares, f"From {needed} on it has that: give more of what is short, audit={least} in Python"
+        else:
+            given, advice = f"audit is {audit:,}", f"Give audit={least:,} or more"
         raise InvalidInputError(
             f"target is {target:g}, and takes an audit of {least:,} answers to be shown, even if all are yes; {given}. "
-            f"Give audit={least:,} or more, with a larger budget or more items if need be, or a lower target"
+            f"{advice}, or a lower target"
         )
     return n_audited
 

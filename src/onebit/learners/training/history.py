@@ -7,14 +7,14 @@ to go on from; which rows were set aside goes with them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from onebit.errors import InvalidInputError, shown
-from onebit.learners.training.earlier import EarlierAnswer
+from onebit.learners.training.earlier import NOT_SAID, EarlierAnswer
 from onebit.learners.training.model import Ints
 
 NOTHING: Ints = np.empty(0, dtype=np.int64)
@@ -51,12 +51,19 @@ class Sample:
 class History(list[Any]):
     """A list of (row, label, answer, audited), and the ``sample`` that it left; None where that is not known.
 
-    It equals and prints as the list. Slices, sums and copies keep the sample; a list that is made of it does not.
+    ``none_of``: the labels that there were, for each row of which a rater said that it has none of these: whoever goes
+    on may add some. It equals and prints as the list. Slices, sums and copies keep both; a list that is made of it does
+    not.
     """
 
-    def __init__(self, answers: Iterable[Any] = (), sample: Sample | None = None) -> None:
+    def __init__(
+        self,
+        answers: Iterable[Any] = (),
+        sample: Sample | None = None,
+        none_of: Mapping[int, Sequence[Any]] = NOT_SAID,
+    ) -> None:
         super().__init__(answers)
-        self.sample = sample
+        self.sample, self.none_of = sample, dict(none_of)
 
     @classmethod
     def of(cls, answers: Any) -> History:
@@ -78,34 +85,41 @@ class History(list[Any]):
     def __add__(self, other: list[Any]) -> History:
         if not isinstance(other, list):
             return NotImplemented
-        if isinstance(other, History) and other.sample is not self.sample:
-            # Of two trainings each chose among what the other had set aside.
-            return History([*self, *other])
-        return History([*self, *other], self.sample)
+        if not isinstance(other, History):
+            return History([*self, *other], self.sample, self.none_of)
+        # Of two trainings each chose among what the other had set aside.
+        sample = self.sample if other.sample is self.sample else None
+        return History([*self, *other], sample, {**self.none_of, **other.none_of})
 
     def __radd__(self, other: list[Any]) -> History:
-        return History([*other, *self], self.sample)
+        return History([*other, *self], self.sample, self.none_of)
 
     def __getitem__(self, at: Any) -> Any:
         found = super().__getitem__(at)
-        return History(found, self.sample) if isinstance(at, slice) else found
+        return History(found, self.sample, self.none_of) if isinstance(at, slice) else found
 
     def copy(self) -> History:
-        return History(self, self.sample)
+        return History(self, self.sample, self.none_of)
 
     def parts(self) -> dict[str, Any]:
         """All that it holds, in plain lists and arrays."""
         sample = self.sample
+        rows_of: dict[tuple[Any, ...], list[int]] = {}
+        for row, labels in self.none_of.items():
+            rows_of.setdefault(tuple(labels), []).append(row)
         return {
             "answers": list(self),
             "aside": None if sample is None else list(sample.aside),
             "chosen_from": None if sample is None else sample.chosen_from,
+            "none_of": [[list(labels), rows] for labels, rows in rows_of.items()],
         }
 
     @classmethod
     def from_parts(cls, parts: dict[str, Any]) -> History:
         aside = parts["aside"]
-        return cls(parts["answers"], None if aside is None else Sample(tuple(aside), parts["chosen_from"]))
+        sample = None if aside is None else Sample(tuple(aside), parts["chosen_from"])
+        none_of = {row: tuple(labels) for labels, rows in parts["none_of"] for row in rows}
+        return cls(parts["answers"], sample, none_of)
 
     def aside_rows(self) -> list[tuple[int]]:
         """The rows that were set aside, each as what begins an answer."""

@@ -127,11 +127,17 @@ class Knowledge:
     def recall(self, earlier: Sequence[EarlierAnswer]) -> None:
         """Take in answers from before the run, of which none was given twice."""
         for each in earlier:
-            if each.answer in (Answer.NO, Answer.NONE):
+            answer = each.answer
+            if each.among is not None:
+                # Which of the labels that came since it has, if any, is asked, and not taken for granted.
+                answer, self._asks_last[each.item] = Answer.NO, True
+                for label in each.among:
+                    self.deny(each.item, label)
+            if answer in (Answer.NO, Answer.NONE):
                 self.deny(each.item, each.label)
-            elif each.answer is Answer.CANT_TELL:
+            elif answer is Answer.CANT_TELL:
                 self.leave_open(each.item, each.label)
-            self.take_in(Question(EARLIER, each.item, each.label, 1.0, 0), each.answer)
+            self.take_in(Question(EARLIER, each.item, each.label, 1.0, 0), answer)
 
     def asked_items(self) -> Ints:
         """The items asked about, in the order of the pool."""

@@ -208,6 +208,56 @@ def test_answers_of_a_training_without_what_it_set_aside_have_no_interval() -> N
         trained(200, 500, history, protocol="follow-up", target=0.5)
 
 
+@pytest.mark.parametrize("raters_err", [False, True])
+@pytest.mark.parametrize("protocol", ["one-shot", "follow-up"])
+def test_rows_that_had_none_of_the_labels_are_asked_about_those_that_came_since(
+    protocol: TrainingProtocol, raters_err: bool
+) -> None:
+    """Whoever adds the label that was missing is asked about it, in training and in the audit, and about it alone."""
+    asked: list[tuple] = []
+
+    def fitted(n_labels: int, budget: int, history: Any = ()) -> YesNoClassifier:
+        def answer(row: int, label: int) -> bool | Answer:
+            asked.append((row, label))
+            return Answer.NONE if Y[row] >= n_labels else bool(Y[row] == label)
+
+        model = YesNoClassifier(
+            GaussianNB(), budget=budget, protocol=protocol, audit=40, f_no=0.01 * raters_err, seed=0
+        )
+        return model.fit(X, answer=answer, labels=range(n_labels), answers=history)
+
+    first = fitted(K - 1, 200)
+    had_none = {row for row, _, said, _ in first.history_ if said == Answer.NONE.value}
+    assert first.history_.none_of == dict.fromkeys(had_none, tuple(range(K - 1)))
+    asked.clear()
+    second = fitted(K, 700, pickle.loads(pickle.dumps(first)).history_)
+    again = {(row, label) for row, label in asked if row in had_none}
+    if not raters_err:
+        assert {label for _, label in again} == {K - 1}, "what was denied is not asked again"
+        assert {row for row, _ in again} >= had_none - {row for row, *_, audited in first.history_ if audited}
+    predicted = second.predict(X)
+    accepted = {row for row, label, said, of in second.history_ if of and label == predicted[row] and said == "yes"}
+    audited = {row for row, *_, of in second.history_ if of}
+    assert accepted == {row for row in audited if predicted[row] == Y[row]}
+    assert accepted & had_none
+    assert second.warning_ is None
+    third = fitted(K, 750, second.history_)
+    assert {row: third.history_.none_of[row] for row in had_none} == first.history_.none_of
+
+
+def test_none_of_these_is_about_the_labels_that_there_were() -> None:
+    history = History([(0, "a", Answer.NONE), (0, "c", True), (1, "a", Answer.NONE)], none_of={0: ("a", "b")})
+    before = checked(history, ["a", "b", "c"], 9, none_of=history.none_of)
+    assert before[0] == EarlierAnswer(0, 0, Answer.NONE, among=(0, 1))
+    assert before[2] == EarlierAnswer(1, 0, Answer.NONE)
+    assert checked(history[:1], ["a", "b"], 9, none_of=history.none_of) == [EarlierAnswer(0, 0, Answer.NONE)]
+    said = [Remembered(before[:1], of).of(Question(0, 0, label, 1.0, 0)) for of in (True, False) for label in range(3)]
+    assert said == [Answer.NO, Answer.NO, None, Answer.NO, None, None]
+    for wrong in [(0, "b", True), (0, "d", True)]:
+        with pytest.raises(InvalidInputError, match="each row has at most one right label"):
+            checked([*history, wrong], ["a", "b", "c", "d"], 9, none_of=history.none_of)
+
+
 @pytest.mark.parametrize("protocol", ["one-shot", "follow-up"])
 def test_a_larger_audit_takes_rows_that_nobody_could_choose(protocol: TrainingProtocol) -> None:
     first, _ = trained(60, 500, protocol=protocol)
