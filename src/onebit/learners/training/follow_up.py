@@ -92,12 +92,9 @@ class FollowUpPlanner(Planner):
         """The most questions about an item: all its labels, as long as little is known and guesses are bad, else a few.
 
         Guesses are held against what anyone would find out without looking at the items, by asking labels in the order
-        of how frequent they are: with unequal labels a few are right of many items, and found soon. An estimator learns
-        nothing from noes alone, so with one it is always all labels.
+        of how frequent they are: with unequal labels a few are right of many items, and found soon.
         """
         known = self._known
-        if self._guide is not None:
-            return known.n_labels
         frequent_first = np.sort(known.n_of_each_label() + 1)[::-1]
         n_by_shares = frequent_first @ np.arange(1, known.n_labels + 1) / frequent_first.sum()
         few = known.n_known < FEW_KNOWN * known.n_labels
