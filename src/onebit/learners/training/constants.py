@@ -7,7 +7,7 @@ rows of letter, digits and clinc150 (seed 0) and on training rows never asked ab
 
 from __future__ import annotations
 
-# -- epochs and audits (learner.py, audit.py, planning.py)
+# -- epochs and audits (beginning.py, pace.py, run.py, audit.py, planning.py)
 
 #: A training epoch has this share of the answers so far, and at least so many questions; an audit's has so many.
 EPOCH_SHARE, MIN_QUESTIONS, AUDIT_QUESTIONS = 0.02, 4, 50
