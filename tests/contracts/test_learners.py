@@ -272,7 +272,7 @@ class Memory:
         return 0.5 * self._says[:, x] + 0.5 / N_LABELS
 
     def learn(self, known: Known, rng: np.random.Generator) -> None:
-        sure = known.confirmed_weight > 0
+        sure = known.possible.sum(axis=1) == 1
         self._says[:, known.x[sure]] = known.possible[sure]
 
 

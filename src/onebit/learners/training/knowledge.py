@@ -73,7 +73,6 @@ class Knowledge:
         self.has_none: Bools = np.zeros(n_items, dtype=np.bool_)
         self.left: Bools = np.zeros(n_items, dtype=np.bool_)
         self.confirmed: Bools = np.zeros(n_items, dtype=np.bool_)
-        self._confirmed_weight: Floats = np.zeros(n_items)
 
     def deny(self, item: int, label: int) -> None:
         """The label is wrong for the item."""
@@ -121,7 +120,6 @@ class Knowledge:
             self.confirmed[item] = True
             self.possible[item] = np.arange(self.n_labels) == label
             self._count(item)
-            self._confirmed_weight[item] = 1 / question.propensity
             self.verified.append(VerifiedLabel(item, label, question.id))
 
     def recall(self, earlier: Sequence[EarlierAnswer]) -> None:
@@ -217,4 +215,4 @@ class Knowledge:
 
     def lessons(self, x: Examples, items: Ints, n_answers: int) -> Known:
         """All that a model can learn from ``items``."""
-        return Known(take(x, items), self.possible[items], self._confirmed_weight[items], n_answers)
+        return Known(take(x, items), self.possible[items], n_answers)

@@ -22,16 +22,14 @@ class Known:
     """All that ``n_answers`` answers say about the examples ``x`` that were asked about.
 
     ``possible`` (n, K) are the labels that the answers about each example leave possible: one after a yes.
-    ``confirmed_weight`` (n,) is 1 over the propensity of the yes, and 0 where none came. ``left``, if there is a guide
-    whose word counts, is what it believes of the labels left (n, K). ``is_new`` (n,) are those first asked about since
-    the model learned. If ``is_final``, no training follows for now.
+    ``left``, if there is a guide whose word counts, is what it believes of the labels left (n, K). ``is_new`` (n,) are
+    those first asked about since the model learned. If ``is_final``, no training follows for now.
     ``with_likely(rows, labels)``, in follow-up with a guide, gives those rows of ``x`` and after them examples that
     nobody was asked about and that are likely to have one of ``labels``, and the labels of these.
     """
 
     x: Examples
     possible: Bools
-    confirmed_weight: Floats
     n_answers: int
     left: Callable[[], Floats] | None = None
     is_new: Bools | None = None

@@ -61,9 +61,7 @@ def right_by_labels(estimator: object, x: Any, protocol: TrainingProtocol, budge
     """
     n_rows = int(budget / (K if protocol == "one-shot" else (K + 1) / 2))
     rows, rival = np.random.default_rng(2).permutation(len(Y))[:n_rows], EstimatorModel(estimator, K)
-    rival.learn(
-        Known(take(x, rows), np.eye(K, dtype=np.bool_)[Y[rows]], np.ones(n_rows), budget), np.random.default_rng(0)
-    )
+    rival.learn(Known(take(x, rows), np.eye(K, dtype=np.bool_)[Y[rows]], budget), np.random.default_rng(0))
     return float(np.mean(mean_belief(rival, x).argmax(axis=1) == Y))
 
 
@@ -73,7 +71,7 @@ def test_many_labels_of_few_rows_are_fitted_without_a_warning() -> None:
     model, labels = EstimatorModel(ExtraTreesClassifier(5), n_rows), np.eye(n_rows, dtype=np.bool_)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        model.learn(Known(X[:n_rows], labels, np.ones(n_rows), n_rows), np.random.default_rng(0))
+        model.learn(Known(X[:n_rows], labels, n_rows), np.random.default_rng(0))
     assert not told
     assert (mean_belief(model, X[:n_rows]).argmax(axis=1) == np.arange(n_rows)).all()
 
@@ -261,7 +259,7 @@ def test_an_item_that_is_not_known_is_taught_where_the_guide_is_sure() -> None:
 
     for guided in (left, None):
         model = EstimatorModel(Counts(), K)
-        known = Known(X, possible, np.ones(600), n_answers=600, left=None if guided is None else lambda: left)
+        known = Known(X, possible, n_answers=600, left=None if guided is None else lambda: left)
         model.learn(known, np.random.default_rng(0))
     assert fitted == [500, 300]
 
@@ -321,14 +319,14 @@ def test_it_is_fitted_now_and_then_and_at_the_end() -> None:
         (105, True, 2),
         (130, False, 3),
     ):
-        model.learn(Known(X, np.eye(K, dtype=np.bool_)[Y], np.ones(600), n_answers, is_final=is_final), rng)
+        model.learn(Known(X, np.eye(K, dtype=np.bool_)[Y], n_answers, is_final=is_final), rng)
         assert len(fits) == n_fits
 
 
 def test_before_two_labels_are_known_it_gives_each_its_share() -> None:
     model = EstimatorModel(LogisticRegression(max_iter=1000), K)
     np.testing.assert_allclose(mean_belief(model, X[:3]), 1 / K)
-    model.learn(Known(X[:4], np.eye(K, dtype=np.bool_)[[2] * 4], np.ones(4), n_answers=40), np.random.default_rng(0))
+    model.learn(Known(X[:4], np.eye(K, dtype=np.bool_)[[2] * 4], n_answers=40), np.random.default_rng(0))
     np.testing.assert_allclose(mean_belief(model, X[:3])[:, 2], 5 / (4 + K))
 
 
@@ -338,7 +336,7 @@ class Raises(LogisticRegression):  # type: ignore[misc]
 
 
 def lessons(n_rows: int, is_final: bool = False) -> Known:
-    return Known(X[:n_rows], np.eye(K, dtype=np.bool_)[Y[:n_rows]], np.ones(n_rows), n_rows, is_final=is_final)
+    return Known(X[:n_rows], np.eye(K, dtype=np.bool_)[Y[:n_rows]], n_rows, is_final=is_final)
 
 
 def test_an_estimator_that_raises_is_one_clear_error_at_the_end() -> None:
@@ -439,7 +437,7 @@ class Forgets(GaussianNB):  # type: ignore[misc]
 
 def test_a_clone_that_fails_to_predict_waits_for_the_next_and_is_an_error_at_the_end() -> None:
     model, rng = EstimatorModel(Forgets(), K), np.random.default_rng(0)
-    some = Known(x := X[X[:, 0] <= 1], np.eye(K, dtype=np.bool_)[Y[X[:, 0] <= 1]], np.ones(len(x)), 300)
+    some = Known(x := X[X[:, 0] <= 1], np.eye(K, dtype=np.bool_)[Y[X[:, 0] <= 1]], 300)
     model.learn(some, rng)
     assert np.ptp(mean_belief(model, x), axis=0).max() > 0.9
     assert np.isfinite(mean_belief(model, X)).all()

@@ -17,7 +17,7 @@ K = 10
 
 def known(rows: np.ndarray, n_answers: int) -> Known:
     possible = np.eye(K, dtype=np.bool_)[Y[rows]]
-    return Known(X[rows], possible, np.ones(rows.size), n_answers)
+    return Known(X[rows], possible, n_answers)
 
 
 def test_it_votes_as_the_trees_that_it_was_grown_from() -> None:
@@ -54,7 +54,7 @@ def test_rows_with_noes_alone_are_not_learned() -> None:
     possible = with_noes.possible.copy()
     possible[100:] = ~possible[100:]
     forest, of_half = Forest(K), Forest(K)
-    forest.learn(Known(X[rows], possible, np.ones(200), 200), np.random.default_rng(1))
+    forest.learn(Known(X[rows], possible, 200), np.random.default_rng(1))
     of_half.learn(known(rows[:100], 200), np.random.default_rng(1))
     np.testing.assert_array_equal(forest.belief(X), of_half.belief(X))
 

@@ -40,7 +40,7 @@ def test_whoever_foresees_the_answers_is_heeded(estimator_is_good: bool) -> None
     possible = np.eye(K, dtype=np.bool_)[TRUTH]
     possible[200:] = True
     possible[np.arange(200, N), (TRUTH[200:] + 1) % K] = False
-    guide.learn(items, Known(items, possible, np.ones(N), N), np.random.default_rng(0))
+    guide.learn(items, Known(items, possible, N), np.random.default_rng(0))
     guide.judge(items, possible, own)
     assert guide.trust == pytest.approx(1 - LEAST_TRUST if estimator_is_good else LEAST_TRUST)
     shares, beliefs = guide.asking(items[:3], own[:3])
@@ -52,7 +52,7 @@ def test_whoever_foresees_the_answers_is_heeded(estimator_is_good: bool) -> None
 def test_what_was_long_ago_counts_less() -> None:
     guide, items = Guide(Fixed(BAD), np.arange(N)[:, None].astype(np.float32)), np.arange(N)
     possible = np.eye(K, dtype=np.bool_)[TRUTH]
-    guide.learn(items, Known(items, possible, np.ones(N), N), np.random.default_rng(0))
+    guide.learn(items, Known(items, possible, N), np.random.default_rng(0))
     guide.judge(items, possible, GOOD)
     assert guide.trust == pytest.approx(1 - LEAST_TRUST)
     for _ in range(3):

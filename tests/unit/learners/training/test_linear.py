@@ -20,7 +20,7 @@ K = 10
 def test_it_says_what_scikit_learn_says_of_the_labels_met(labels: tuple[int, ...]) -> None:
     rows = np.flatnonzero(np.isin(Y, list(labels)))[:200]
     linear = Linear(K)
-    linear.learn(Known(X[rows], np.eye(K, dtype=np.bool_)[Y[rows]], np.ones(200), 200), np.random.default_rng(0))
+    linear.learn(Known(X[rows], np.eye(K, dtype=np.bool_)[Y[rows]], 200), np.random.default_rng(0))
     reference = LogisticRegression(max_iter=LINEAR_STEPS).fit(X[rows], Y[rows])
     said = np.zeros((len(X), K))
     said[:, reference.classes_] = reference.predict_proba(X)
@@ -33,14 +33,14 @@ def test_as_many_labels_as_rows_are_learned_without_a_warning() -> None:
     """Warnings are errors here."""
     rows = np.array([np.flatnonzero(k == Y)[0] for k in range(K)])
     linear = Linear(K)
-    linear.learn(Known(X[rows], np.eye(K, dtype=np.bool_)[Y[rows]], np.ones(K), K), np.random.default_rng(0))
+    linear.learn(Known(X[rows], np.eye(K, dtype=np.bool_)[Y[rows]], K), np.random.default_rng(0))
     assert (linear.belief(X[rows]).argmax(axis=1) == Y[rows]).all()
 
 
 def test_it_says_nothing_of_one_label() -> None:
     rows = np.flatnonzero(Y == 4)[:20]
     linear = Linear(K)
-    linear.learn(Known(X[rows], np.eye(K, dtype=np.bool_)[Y[rows]], np.ones(20), 20), np.random.default_rng(0))
+    linear.learn(Known(X[rows], np.eye(K, dtype=np.bool_)[Y[rows]], 20), np.random.default_rng(0))
     np.testing.assert_allclose(linear.belief(X[:5]), 1 / K)
 
 
@@ -50,7 +50,7 @@ def test_few_rows_are_learned_at_once_and_many_when_the_answers_have_grown() -> 
         linear, said = Linear(K), list[np.ndarray]()
         for n_rows, n_known in ((first, 1000), (then, n_answers)):
             possible = np.eye(K, dtype=np.bool_)[Y[:n_rows]]
-            linear.learn(Known(X[:n_rows], possible, np.ones(n_rows), n_known), np.random.default_rng(0))
+            linear.learn(Known(X[:n_rows], possible, n_known), np.random.default_rng(0))
             said.append(linear.belief(X))
         before, after = said
         return not np.array_equal(before, after)

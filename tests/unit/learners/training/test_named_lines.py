@@ -22,7 +22,7 @@ IS_RIGHT: Bools = np.eye(K, dtype=np.bool_)[Y]
 
 
 def learned(lines: NamedLines, possible: Bools, n_answers: int = 300) -> NamedLines:
-    lines.learn(Known(X[TAUGHT], possible[TAUGHT], np.ones(300), n_answers), np.random.default_rng(0))
+    lines.learn(Known(X[TAUGHT], possible[TAUGHT], n_answers), np.random.default_rng(0))
     return lines
 
 

@@ -33,7 +33,7 @@ def test_it_learns_from_denials_alone() -> None:
     for _ in range(2):
         possible[np.arange(600), (y + rng.integers(1, 4, 600)) % 4] = False
     model = NetworkEnsemble(6, 4, rng)
-    model.learn(Known(x[:400], possible[:400], np.zeros(400), n_answers=250), rng)
+    model.learn(Known(x[:400], possible[:400], n_answers=250), rng)
     assert (mean_belief(model, x[400:]).argmax(axis=1) == y[400:]).mean() > 0.9
 
 
@@ -58,7 +58,7 @@ def test_the_slopes_are_those_of_the_exact_likelihood() -> None:
     possible = np.eye(4, dtype=np.bool_)[y]
     possible[:15] = ~np.eye(4, dtype=np.bool_)[(y[:15] + 1) % 4]
     possible[15:25] = possible[15:25] | np.eye(4, dtype=np.bool_)[(y[15:25] + 2) % 4]
-    known = Known(x, possible, np.zeros(40), n_answers=50)
+    known = Known(x, possible, n_answers=50)
     params = NetworkEnsemble(6, 4, rng)._params
     params[2] /= np.float32(constants.FIRST_GUESSES)
     rows = rng.integers(0, 40, (constants.N_NETWORKS, constants.BATCH))
@@ -86,7 +86,7 @@ def test_members_begin_with_guesses_of_their_own() -> None:
 def test_the_same_seed_gives_the_same_model() -> None:
     rng = np.random.default_rng(2)
     x, y = clusters(rng, 100, 3)
-    known = Known(x, np.eye(3, dtype=np.bool_)[y], np.ones(100), n_answers=20)
+    known = Known(x, np.eye(3, dtype=np.bool_)[y], n_answers=20)
     beliefs = []
     for _ in range(2):
         model = NetworkEnsemble(6, 3, np.random.default_rng(5))
@@ -99,7 +99,7 @@ def test_the_same_seed_gives_the_same_model() -> None:
 def test_half_of_a_batch_has_a_known_label_if_any_has(n_yes: int, share: float) -> None:
     possible = np.ones((100, 4), dtype=np.bool_)
     possible[:n_yes, 1:] = False
-    draw = network._drawing(Known(np.zeros((100, 6), dtype=np.float32), possible, np.zeros(100), n_answers=100))
+    draw = network._drawing(Known(np.zeros((100, 6), dtype=np.float32), possible, n_answers=100))
     rows = draw(np.random.default_rng(0))
     assert rows.shape == (constants.N_NETWORKS, constants.BATCH)
     assert (rows < n_yes).mean() == pytest.approx(share, abs=0.01)
@@ -112,5 +112,5 @@ def test_many_labels_take_fewer_steps(n_labels: int, n_steps: int) -> None:
     possible = np.arange(n_labels) != rng.integers(0, n_labels, 400)[:, None]
     network = NetworkEnsemble(2, n_labels, rng)
     x = rng.standard_normal((400, 2)).astype(np.float32)
-    network.learn(Known(x, possible, np.zeros(400), 80), rng)
+    network.learn(Known(x, possible, 80), rng)
     assert network._n_steps == n_steps

@@ -43,7 +43,7 @@ def with_names(belief: Floats) -> PooledModel:
 
 def taught(x: np.ndarray, networks_know: bool) -> PooledModel:
     model = with_names(0.94 * np.eye(K)[Y] + 0.01 if networks_know else np.full((N, K), 1 / K))
-    model.learn(Known(x, np.eye(K, dtype=np.bool_)[Y], np.ones(N), N, is_new=np.ones(N, dtype=np.bool_)), RNG)
+    model.learn(Known(x, np.eye(K, dtype=np.bool_)[Y], N, is_new=np.ones(N, dtype=np.bool_)), RNG)
     return model
 
 
@@ -62,7 +62,7 @@ def test_names_that_say_something_are_heeded_and_others_are_not() -> None:
 def test_what_was_learned_from_is_not_counted_again() -> None:
     model = taught(NEAR, networks_know=True)
     before = model.heeded
-    model.learn(Known(FAR, np.eye(K, dtype=np.bool_)[Y], np.ones(N), N, is_new=np.zeros(N, dtype=np.bool_)), RNG)
+    model.learn(Known(FAR, np.eye(K, dtype=np.bool_)[Y], N, is_new=np.zeros(N, dtype=np.bool_)), RNG)
     np.testing.assert_array_equal(model.heeded, before)
     assert 0 <= before[1] <= max(NAMED_POWERS)
 
@@ -100,7 +100,7 @@ def pooled(*beliefs: Floats) -> PooledModel:
     may_be = weightings(len(beliefs) - 1)
     model = PooledModel(networks, [Said(belief) for belief in beliefs[1:]], may_be, np.zeros(len(may_be)))
     is_new = np.ones(N, dtype=np.bool_)
-    model.learn(Known(FAR, np.eye(K, dtype=np.bool_)[Y], np.ones(N), N, is_new=is_new), RNG)
+    model.learn(Known(FAR, np.eye(K, dtype=np.bool_)[Y], N, is_new=is_new), RNG)
     return model
 
 
@@ -135,7 +135,7 @@ def test_networks_are_not_silenced_for_the_little_that_names_know_better() -> No
     """Both know most items, and names alone the last: counted by what they differ in, only names would speak."""
     late = np.arange(N)[:, None] >= N - 6
     model = with_names(np.where(late, BAD, 0.999 * np.eye(K)[Y] + 0.001 / K))
-    model.learn(Known(NEAR, np.eye(K, dtype=np.bool_)[Y], np.ones(N), N, is_new=np.ones(N, dtype=np.bool_)), RNG)
+    model.learn(Known(NEAR, np.eye(K, dtype=np.bool_)[Y], N, is_new=np.ones(N, dtype=np.bool_)), RNG)
     assert model.heeded[0] > 0.2
 
 
