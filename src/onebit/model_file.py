@@ -27,10 +27,11 @@ TYPES = frozenset(
         "onebit.learners.training.named_lines.NamedLines",
         "onebit.learners.training.network.NetworkEnsemble",
         "onebit.learners.training.pooled.PooledModel",
+        "onebit.learners.training.spread.Spread",
     }
 )
 #: The number is that of the parts that a classifier has; another has others.
-FORMAT = "onebit classifier 3"
+FORMAT = "onebit classifier 4"
 #: The model's file in the folder of a run.
 MODEL = "model.skops"
 #: Bytes of a model, unpacked. Origin: a round number, far above any that was measured.

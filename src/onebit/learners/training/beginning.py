@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from onebit.errors import InvalidInputError, check_count, check_fraction
 from onebit.hypotheses.base import Examples, check_n_labels
+from onebit.learners.training.around import Around
 from onebit.learners.training.audit import Division, set_aside
-from onebit.learners.training.constants import ITEMS_BEFORE, LAST_SHARE, NEVER_LEFT
+from onebit.learners.training.constants import ITEMS_BEFORE, LAST_SHARE, MOST_AROUND, NEVER_LEFT
 from onebit.learners.training.earlier import EarlierAnswer
 from onebit.learners.training.guide import Guide
 from onebit.learners.training.history import Sample
@@ -95,3 +96,13 @@ def neighbours_among(
     if not near_are_alike:
         return None
     return Neighbours(x, listed, None if names is None else Names(x, names))
+
+
+def around_among(listed: Ints, neighbours: Neighbours | None, known: Knowledge) -> Around | None:
+    """Rows that stand for the pool: the first ``listed`` that are trained on by now.
+
+    Those kept to be drawn at random are not among them, and audited ones neither: for the classifier that these try
+    they are as new as any other. None if near rows are not alike, and where labels have names, which say more.
+    """
+    items = listed[known.trains_on[listed]][:MOST_AROUND]
+    return None if neighbours is None or neighbours.has_names or items.size < 2 else Around(neighbours.x, items)

@@ -39,8 +39,8 @@ class FittedBeside(Beside):
         self._n_fitted = 0
 
     @abstractmethod
-    def _fit(self, x: NDArray[np.floating], label: Ints, rng: np.random.Generator) -> None:
-        """Learn the rows ``x`` (n, d), whose labels have the numbers ``label`` (n,): 0 to m - 1, all of them met."""
+    def _fit(self, known: Known, rows: Ints, label: Ints, rng: np.random.Generator) -> None:
+        """Learn ``rows`` of ``known``, whose labels have the numbers ``label``: 0 to m - 1, all of them met; (n,)."""
 
     @abstractmethod
     def _said(self, x: NDArray[np.floating]) -> Floats:
@@ -67,7 +67,7 @@ class FittedBeside(Beside):
             return
         self._n_fitted = known.n_answers
         self._n_of_each_label = np.bincount(met[label], minlength=known.possible.shape[1])
-        self._fit(known.x[rows], label, rng)
+        self._fit(known, rows, label, rng)
 
 
 def logs(belief: Floats) -> Floats:

@@ -14,7 +14,7 @@ from sklearn.tree import ExtraTreeClassifier
 
 from onebit.learners.training.beside import FittedBeside
 from onebit.learners.training.constants import N_TREES
-from onebit.learners.training.model import Floats, Ints
+from onebit.learners.training.model import Floats, Ints, Known
 
 #: A leaf has no column.
 LEAF = -1
@@ -40,8 +40,8 @@ class Forest(FittedBeside):
         _vote(x, self._roots, self._column, self._threshold, self._branches, self._label, votes)
         return votes / self._roots.size
 
-    def _fit(self, x: NDArray[np.floating], label: Ints, rng: np.random.Generator) -> None:
-        seeds = rng.integers(0, 2**31, N_TREES)
+    def _fit(self, known: Known, rows: Ints, label: Ints, rng: np.random.Generator) -> None:
+        x, seeds = known.x[rows], rng.integers(0, 2**31, N_TREES)
         trees = [ExtraTreeClassifier(random_state=int(seed)).fit(x, label).tree_ for seed in seeds]
         sizes = np.array([tree.node_count for tree in trees])
         self._roots = np.concatenate([[0], sizes.cumsum()[:-1]])

@@ -22,7 +22,7 @@ from onebit.hypotheses.base import Examples, n_examples
 from onebit.learners.contract import Learner
 from onebit.learners.ledger import Ledger
 from onebit.learners.training.audit import Audits
-from onebit.learners.training.beginning import begin, neighbours_among
+from onebit.learners.training.beginning import around_among, begin, neighbours_among
 from onebit.learners.training.constants import RECENT
 from onebit.learners.training.earlier import EarlierAnswer
 from onebit.learners.training.epoch import TrainingEpoch, best_possible
@@ -99,7 +99,8 @@ class TrainingLearner(Learner[TrainingResult]):
         neighbours = neighbours_among(listed, x, n_labels, near_are_alike, names, guide)
         planner = OneShotPlanner if protocol == "one-shot" else FollowUpPlanner
         self._planner: Planner = planner(model, x, self._known, self._division.to_train, seed, neighbours, guide)
-        teaching = Teaching(model, guide, x, self._known, seed, protocol == "one-shot")
+        around = around_among(listed, neighbours, self._known)
+        teaching = Teaching(model, guide, x, self._known, seed, protocol == "one-shot", around)
         trials = Trials(delta, (f_no, f_yes), n_earlier, names is not None)
         self._run = TrainingRun(self._known, self._planner, teaching, trials, audits, start.budget, n_earlier)
         self._model = model

@@ -15,7 +15,7 @@ from sklearn.linear_model import LogisticRegression
 
 from onebit.learners.training.beside import FittedBeside
 from onebit.learners.training.constants import FEW_FOR_LINES, LINEAR_STEPS
-from onebit.learners.training.model import Floats, Ints, unwarned_of_few_rows
+from onebit.learners.training.model import Floats, Ints, Known, unwarned_of_few_rows
 from onebit.learners.training.network import one_thread
 
 
@@ -29,12 +29,12 @@ class Linear(FittedBeside):
         self._weights = np.empty((0, 0), dtype=np.float32)
         self._offsets = np.empty(0, dtype=np.float32)
 
-    def _fit(self, x: NDArray[np.floating], label: Ints, rng: np.random.Generator) -> None:
+    def _fit(self, known: Known, rows: Ints, label: Ints, rng: np.random.Generator) -> None:
         with one_thread(), warnings.catch_warnings():
             # Steps are limited for time; what is not at the minimum yet is near it.
             warnings.simplefilter("ignore", ConvergenceWarning)
             unwarned_of_few_rows()
-            fitted = LogisticRegression(max_iter=LINEAR_STEPS).fit(x, label)
+            fitted = LogisticRegression(max_iter=LINEAR_STEPS).fit(known.x[rows], label)
         weights, offsets = fitted.coef_.astype(np.float32), fitted.intercept_.astype(np.float32)
         # Of two labels it has weights for the second alone.
         two = len(weights) == 1

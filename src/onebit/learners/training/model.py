@@ -5,12 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from onebit.hypotheses.base import Examples
+
+if TYPE_CHECKING:
+    from onebit.learners.training.around import Around
 
 Floats = NDArray[np.floating]
 Bools = NDArray[np.bool_]
@@ -24,6 +27,7 @@ class Known:
     ``possible`` (n, K) are the labels that the answers about each example leave possible: one after a yes.
     ``left``, if there is a guide whose word counts, is what it believes of the labels left (n, K). ``is_new`` (n,) are
     those first asked about since the model learned. If ``is_final``, no training follows for now.
+    ``items`` (n,) are the numbers of the examples in the pool, if it is known which rows of it are ``around`` them.
     ``with_likely(rows, labels)``, in follow-up with a guide, gives those rows of ``x`` and after them examples that
     nobody was asked about and that are likely to have one of ``labels``, and the labels of these.
     """
@@ -35,6 +39,8 @@ class Known:
     is_new: Bools | None = None
     is_final: bool = False
     with_likely: Callable[[Ints, Ints], tuple[Examples, Ints]] | None = None
+    items: Ints | None = None
+    around: Around | None = None
 
 
 class Model(Protocol):

@@ -56,14 +56,25 @@ class Nearest:
         self._is_found[block] = True
 
 
+def nearest_rows(x: NDArray[np.floating], rows: NDArray[np.floating], n_wanted: int) -> Ints:
+    """Of each of ``x`` (n, d) the ``n_wanted`` nearest of ``rows`` (m, d), nearest first; shape (n, n_wanted)."""
+    half_squares = np.einsum("nd,nd->n", rows, rows) / 2
+    found = np.empty((len(x), n_wanted), dtype=np.int64)
+    for first in range(0, len(x), SEARCH_BLOCK):
+        some = slice(first, first + SEARCH_BLOCK)
+        # None of them is one of the rows, to be left out.
+        _least(x[some] @ rows.T, half_squares, -len(x) - 1, found[some])
+    return found
+
+
 @njit(cache=True, nogil=True)
-def _least(products: NDArray[np.float32], half_squares: NDArray[np.float32], first: int, found: Ints) -> None:
+def _least(products: NDArray[np.floating], half_squares: NDArray[np.floating], first: int, found: Ints) -> None:
     """The nearest columns of each row of ``products`` (n, m), nearest first; row i leaves out first + i.
 
     Half of |a - b|^2 - |a|^2 is |b|^2 / 2 - <a, b>.
     """
     n_wanted = found.shape[1]
-    least = np.empty(n_wanted, dtype=np.float32)
+    least = np.empty(n_wanted, dtype=products.dtype)
     for row in range(products.shape[0]):
         least[:] = np.inf
         for column in range(products.shape[1]):

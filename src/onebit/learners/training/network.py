@@ -117,7 +117,9 @@ class Batch:
         n_members, n_features, n_hidden = shapes[0]
         sizes = (n_features, n_hidden, n_hidden, shapes[2][2])
         self._x, self._entering, self._leaving, self._logits = (
-            np.empty((n_members, BATCH, size), dtype=np.float32) for size in sizes
+            # Where rows have double precision, what stood here before is cast too: let it be numbers.
+            np.zeros((n_members, BATCH, size), dtype=np.float32)
+            for size in sizes
         )
         self._slopes: Params = [np.empty(shape, dtype=np.float32) for shape in shapes]
 

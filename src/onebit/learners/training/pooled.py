@@ -1,19 +1,19 @@
-"""The built-in model: what networks say, and beside it names of labels, or a forest and lines, each as far as it helps.
+"""The built-in model: what networks say, and beside it names of labels, or others, each as far as it helps.
 
 With q(k | x) what the networks give label k, and g_j(k | x) what the j-th of the others says, the classifier is
 
     p(k | x) in proportion to q(k | x)^alpha prod_j g_j(k | x)^beta_j.
 
 Where labels have names (of texts), g are lines that begin at these (``named_lines.py``); elsewhere there is what a
-logistic regression says (``linear.py``) and, where labels are few, a forest of random trees (``forest.py``). How much
-each is heeded, alpha and the betas, is learned from the answers: each epoch, before they are learned, every weighting
-out of a small list is held against them, older answers counting less and less; the mean of the weightings under the
-likelihoods is taken. Only items count that were asked about for the first time: what comes again does so because
-guesses at it failed. Of forest and lines only rows count at which not all hold the same label likeliest: on the others
-it does not matter who is heeded, and where these are many, whoever is surest of what all know would win. With names,
-which may silence the networks, all rows count: late in a run, what is left to differ about is what the networks get
-wrong, and they would be silenced for it. So at first names speak alone, and once the networks know
-better names are silent; and so is a forest where it is no good.
+logistic regression says (``linear.py``), what spreads over the pool from the rows that are known (``spread.py``) and,
+where labels are few, a forest of random trees (``forest.py``). How much each is heeded, alpha and the betas, is learned
+from the answers: each epoch, before they are learned, every weighting out of a small list is held against them, older
+answers counting less and less; the mean of the weightings under the likelihoods is taken. Only items count that were
+asked about for the first time: what comes again does so because guesses at it failed. Without names only rows count at
+which not all hold the same label likeliest: on the others it does not matter who is heeded, and where these are many,
+whoever is surest of what all know would win. With names, which may silence the networks, all rows count: late in a run,
+what is left to differ about is what the networks get wrong, and they would be silenced for it. So at first names speak
+alone, and once the networks know better names are silent; and so is anybody else who is no good.
 What is asked goes by the networks, and by names through the neighbours (``names.py``): they search, where this one
 would only repeat what is known. Not in the paper.
 """
@@ -44,6 +44,7 @@ from onebit.learners.training.linear import Linear
 from onebit.learners.training.model import Bools, Floats, Known, Model, mean_belief
 from onebit.learners.training.named_lines import NamedLines
 from onebit.learners.training.network import NetworkEnsemble
+from onebit.learners.training.spread import Spread
 
 
 class PooledModel:
@@ -100,7 +101,7 @@ class PooledModel:
 def built_in(
     n_features: int, n_labels: int, names: NDArray[np.floating] | None, rng: np.random.Generator
 ) -> PooledModel:
-    """The built-in model: networks, and beside them the ``names`` (K, d) of labels, or lines and a forest.
+    """The built-in model: networks, and beside them the ``names`` (K, d) of labels, or lines, a spread and a forest.
 
     With many labels there is no forest: a split would weigh each of them.
     """
@@ -109,7 +110,7 @@ def built_in(
         may_be = np.array(list(product(HEEDED, NAMED_POWERS)))
         # Before the first answer networks know nothing, and names may.
         return PooledModel(networks, [NamedLines(names)], may_be, -UNTAUGHT * may_be[:, 0], counts_all=True)
-    beside = [Linear(n_labels), *([Forest(n_labels)] if n_labels <= FEW_LABELS else [])]
+    beside = [Linear(n_labels), Spread(n_labels), *([Forest(n_labels)] if n_labels <= FEW_LABELS else [])]
     may_be = weightings(len(beside))
     return PooledModel(networks, beside, may_be, NETWORKS_AHEAD * may_be[:, 0] / may_be.sum(axis=1))
 

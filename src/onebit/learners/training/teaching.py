@@ -12,6 +12,7 @@ from functools import partial
 import numpy as np
 
 from onebit.hypotheses.base import Examples
+from onebit.learners.training.around import Around
 from onebit.learners.training.constants import MOST_GUESSED
 from onebit.learners.training.guide import Guide
 from onebit.learners.training.knowledge import Knowledge
@@ -22,15 +23,22 @@ from onebit.randomness import generator
 class Teaching:
     """Teaches ``model``, and its ``guide``, what is ``known`` of the pool ``x``.
 
-    ``asks_once``: the protocol is one-shot. Whatever is drawn has a name of its own under ``seed``, so that it does not
-    hang on what was taught before.
+    ``asks_once``: the protocol is one-shot. ``around``: who is near whom, if that means anything. Whatever is drawn has
+    a name of its own under ``seed``, so that it does not hang on what was taught before.
     """
 
     def __init__(
-        self, model: Model, guide: Guide | None, x: Examples, known: Knowledge, seed: int, asks_once: bool
+        self,
+        model: Model,
+        guide: Guide | None,
+        x: Examples,
+        known: Knowledge,
+        seed: int,
+        asks_once: bool,
+        around: Around | None = None,
     ) -> None:
         self._model, self._guide, self._x, self._known = model, guide, x, known
-        self._seed, self._asks_once = seed, asks_once
+        self._seed, self._asks_once, self._around = seed, asks_once, around
 
     def after_epoch(self, number: int, new: Ints, n_answers: int) -> None:
         """Teach all that is known after epoch ``number``, which asked about the items ``new`` for the first time."""
@@ -57,7 +65,7 @@ class Teaching:
         self, items: Ints, what_for: str, n_answers: int, new: Ints | None = None, is_final: bool = False
     ) -> None:
         """Teach what ``n_answers`` answers say of ``items``, of which ``new`` ones have just come."""
-        lessons = self._known.lessons(self._x, items, n_answers)
+        lessons = replace(self._known.lessons(self._x, items, n_answers), items=items, around=self._around)
         if new is not None:
             lessons = replace(lessons, is_new=np.isin(items, new))
             if self._guide is not None and new.size:
