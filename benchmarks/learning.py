@@ -5,9 +5,9 @@ that comes; ours passes over rows whose label it knows, and most of those that i
 for the same number of answers, and ends once all are known. Follow-up: the items are ours to choose, and "ask until
 yes" takes them at random. Everyone sees the same features, rows and seeds.
 
-Ours has the package's settings, the same for all data; docs/learning.md says how they were chosen. Those of a rival are
-chosen on no test row, for each data set, out of the grid below: the best mean accuracy over all checkpoints but the
-last, on a fifth of the training rows that is kept aside (seed 0). Then seeds 0 to 4 shuffle the rows; means and
+Ours has the package's settings, the same for all data; docs/learning-results.md says how they were chosen. Those of a
+rival are chosen on no test row, for each data set, out of the grid below: the best mean accuracy over all checkpoints
+but the last, on a fifth of the training rows that is kept aside (seed 0). Then seeds 0 to 4 shuffle the rows; means and
 standard errors. Seconds are CPU seconds of one core and noisy.
 
 "Names read": the labels of clinc150 have names, which the package reads in texts. Only ours and the softmax are told

@@ -1,4 +1,4 @@
-"""The tables of docs/learning.md out of what ``learning.py`` measured, and how far ours is ahead of the best rival."""
+"""The tables of docs/learning-results.md out of what ``learning.py`` measured, ours less the best rival among them."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """Every tuning number of training, and where it came from. Not in the paper.
 
 Origin, unless another is given: the same for all data, and chosen without test rows, on a fifth of the training
-rows of letter, digits and clinc150 (seed 0) and on training rows never asked about (seeds 0 to 4); docs/learning.md,
-"What was measured", has what came of it. No promise rests on any of them: the interval holds for the model as it is.
+rows of letter, digits and clinc150 (seed 0) and on training rows never asked about (seeds 0 to 4);
+docs/learning-results.md has what came of it. No promise rests on any of them: the interval holds for the model as it
+is.
 """
 
 from __future__ import annotations
@@ -89,7 +90,7 @@ MOST_DENIED = 0.99
 #: one-shot most items are left after one no, and which are confirmed hangs on which labels are easy: shares learned
 #: from few would let it ask about those again and again. In follow-up the number is learned out of these
 #: (``strength.py``). Origin: a fifth of the training rows, at 1,000 answers, by ``make bench-label_shares``;
-#: docs/learning.md has what came of it.
+#: docs/learning-results.md has what came of it.
 ITEMS_BEFORE, SHARE_STEPS = 30.0, 20
 MAY_COUNT = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)
 #: Before the first answer these are likely in proportion to this power of 1 over them. Origin: a fifth of the training

@@ -1,8 +1,8 @@
 """The nearest of some items, found exactly, a block of items at a time, when they are first asked for.
 
 All of them at once would let the first rater wait. Products of matrices give the distances, and one pass over them the
-nearest: faster than an index for approximate neighbours, which has to be built (docs/learning.md has the times). Not in
-the paper.
+nearest: faster than an index for approximate neighbours, which has to be built (docs/learning-results.md has the
+times). Not in the paper.
 """
 
 from __future__ import annotations
