@@ -89,10 +89,12 @@ class EstimatorModel:
         return belief
 
     def learn(self, known: Known, rng: np.random.Generator) -> None:
-        self._n_answers, self._is_final = known.n_answers, known.is_final
+        was_final, self._is_final, self._n_answers = self._is_final, known.is_final, known.n_answers
         due = max(REFIT_GROWTH * self._n_tried, self._n_tried + LEAST_NEW)
         if known.is_final:
-            due = self._n_tried - (self._failure is not None)
+            # More likely labels are taught at the end, even if it was fitted to all that is known.
+            has_more = known.with_likely is not None and not was_final
+            due = self._n_tried - (has_more or self._failure is not None)
         if known.n_answers > due:
             self._fit(known)
 

@@ -13,7 +13,7 @@ asked about for the first time: what comes again does so because guesses at it f
 which not all hold the same label likeliest: on the others it does not matter who is heeded, and where these are many,
 whoever is surest of what all know would win. With names, which may silence the networks, all rows count: late in a run,
 what is left to differ about is what the networks get wrong, and they would be silenced for it. So at first names speak
-alone, and once the networks know better names are silent; and so is anybody else who is no good.
+nearly alone, and once the networks know better names are silent; and so is anybody else who is no good.
 What is asked goes by the networks, and by names through the neighbours (``names.py``): they search, where this one
 would only repeat what is known. Not in the paper.
 """

@@ -13,7 +13,7 @@ import numpy as np
 
 from onebit.hypotheses.base import Examples
 from onebit.learners.training.around import Around
-from onebit.learners.training.constants import MOST_GUESSED
+from onebit.learners.training.constants import GUESSES_AT_END, GUESSES_EACH, MOST_GUESSED
 from onebit.learners.training.guide import Guide
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.model import Ints, Model, mean_belief, take
@@ -86,8 +86,7 @@ class Teaching:
     ) -> tuple[Examples, Ints]:
         """``rows`` of ``items``, then examples never asked about; and which of ``labels`` those likely have."""
         free = np.flatnonzero(self._known.trains_on & ~self._known.asked)
-        # On the way a fit has at most twice the rows for it.
-        n_most = MOST_GUESSED if is_final else min(rows.size, MOST_GUESSED)
+        n_most = min((GUESSES_AT_END if is_final else GUESSES_EACH) * rows.size, MOST_GUESSED)
         some = generator(self._seed, "examples with a likely label").permutation(free)[:n_most]
         others, likely = guide.likely(some)
         wanted = np.isin(likely, labels)
