@@ -10,8 +10,8 @@ from onebit.randomness import generator
 
 #: Rows of a pool that a training chooses from: all of them up to so many, and more only with a budget that may need
 #: them, so many for each answer. Origin: follow-up chooses out of 20,000 (``MOST_LISTED`` of the learner) as long as
-#: one of these is unknown, and keeps a tenth of the pool to be drawn at random; one-shot comes to as many rows as it
-#: has answers. So what would be asked of the whole pool is asked of these.
+#: one of these is unknown, and keeps a tenth of the pool to be drawn at random; one-shot looks at about 20 rows per
+#: answer at most (``MOST_PASSED_OVER``). So for 10,000 answers what would be asked of the whole pool is asked of these.
 MOST_POOL, ROWS_PER_ANSWER = 200_000, 2
 
 
