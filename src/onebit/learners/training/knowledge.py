@@ -32,7 +32,8 @@ class Knowledge:
     A can't tell is not a yes to that label, and nothing more: the label is neither denied nor asked again. Where all
     labels but one were denied, the last counts as known; but on the items ``asks_last`` (n,) it is asked too, which
     shows whether a label is missing. An item that has none of the labels teaches nothing: every label was denied, or a
-    rater said so; nor does one that was ``left`` because it seems to have none.
+    rater said so; nor does one that was ``left`` because it seems to have none, nor one that is not trained on, such as
+    those of an audit.
     """
 
     def __init__(
@@ -58,13 +59,14 @@ class Knowledge:
         self.n_possible: Ints = np.full(n_items, n_labels, dtype=np.int64)
         self.label: Ints = np.full(n_items, 0 if n_labels == 1 else -1, dtype=np.int64)
         self._n_askable: Ints = np.full(n_items, n_labels, dtype=np.int64)
-        #: The number of items with one label left.
+        #: The number of items with one label left, of those that are trained on.
         self.n_known = n_items if n_labels == 1 else 0
         #: Items at which the last label was asked after noes to all others, and those of them that it is wrong for too.
         self.n_asked_to_end = self.n_without_label = 0
         self.asked: Bools = np.zeros(n_items, dtype=np.bool_)
         #: Which items are a random sample as long as nobody asked about them.
         self.is_sample: Bools = np.ones(n_items, dtype=np.bool_)
+        #: Of those that are trained on the items asked about, and the number of answers about them.
         self._asked_items: list[int] = []
         self.n_answers = 0
         self.verified: list[VerifiedLabel] = []
@@ -93,16 +95,18 @@ class Knowledge:
         left = self.possible[item]
         self.n_possible[item] = n_left = np.count_nonzero(left)
         self._n_askable[item] = np.count_nonzero(left & ~self._unsure[item])
-        self.n_known += int(n_left == 1) - int(self.label[item] >= 0)
+        if self.trains_on[item]:
+            self.n_known += int(n_left == 1) - int(self.label[item] >= 0)
         self.label[item] = left.argmax() if n_left == 1 else -1
 
     def take_in(self, question: Question, answer: Answer | int | None) -> None:
         """What an answer says, once it stands; that a no denies its label is known already."""
         item, label = question.item, question.label
-        if not self.asked[item]:
-            self.asked[item] = True
-            self._asked_items.append(item)
-        self.n_answers += 1
+        if self.trains_on[item]:
+            if not self.asked[item]:
+                self._asked_items.append(item)
+            self.n_answers += 1
+        self.asked[item] = True
         if label is None or answer is Answer.CANT_TELL:
             return
         if answer is Answer.NONE:
@@ -138,7 +142,7 @@ class Knowledge:
             self.take_in(Question(EARLIER, each.item, each.label, 1.0, 0), answer)
 
     def asked_items(self) -> Ints:
-        """The items asked about, in the order of the pool."""
+        """The items asked about of those that are trained on, in the order of the pool."""
         return np.sort(np.array(self._asked_items, dtype=np.int64))
 
     def label_shares(self) -> Floats:

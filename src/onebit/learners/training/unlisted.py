@@ -92,8 +92,9 @@ class Unlisted:
     def share(self, known: Knowledge) -> float:
         """pi, by the items asked about so far."""
         if self._share is None or self._share[0] != known.n_answers:
-            n_labels, confirmed, none = known.possible.shape[1], known.confirmed, known.has_none
-            missed = self.log_missed[known.asked & ~confirmed & ~none]
+            n_labels, asked = known.n_labels, known.asked & known.trains_on
+            confirmed, none = known.confirmed & asked, known.has_none & asked
+            missed = self.log_missed[asked & ~confirmed & ~none]
             n_before = max(n_labels, LEAST_LISTED) + 1
             share, n_items = 1 / n_before, n_before + confirmed.sum() + none.sum() + missed.size
             for _ in range(SHARE_STEPS):

@@ -52,13 +52,14 @@ def test_counts_are_those_of_the_whole_tables() -> None:
     n_possible, items = known.possible.sum(axis=1), np.arange(n_items)
     assert np.array_equal(known.n_possible, n_possible)
     assert np.array_equal(known.label, np.where(n_possible == 1, known.possible.argmax(axis=1), -1))
-    assert known.n_known == (n_possible == 1).sum()
-    assert np.array_equal(known.asked_items(), np.flatnonzero(known.asked))
+    assert known.n_known == (trains_on & (n_possible == 1)).sum()
+    assert np.array_equal(known.asked_items(), np.flatnonzero(known.asked & trains_on))
     can_be_asked = (known.possible & ~unsure).any(axis=1)
     worth = (n_possible > 1) | (asks_last & ~confirmed)
     assert np.array_equal(known.unknown(items), trains_on & ~dropped & worth & can_be_asked)
     assert [known.is_open(item) for item in items.tolist()] == (can_be_asked & ((n_possible > 1) | asks_last)).tolist()
-    assert np.array_equal(known.taught(), np.flatnonzero(known.asked & ~dropped & ~known.possible.all(axis=1)))
+    teaches = known.asked & trains_on & ~dropped & ~known.possible.all(axis=1)
+    assert np.array_equal(known.taught(), np.flatnonzero(teaches))
 
 
 @pytest.mark.parametrize("n_each", [1, 4])

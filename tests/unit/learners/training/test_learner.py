@@ -383,6 +383,20 @@ def test_an_audit_on_the_way_is_large_enough_to_show_the_target() -> None:
     assert result.n_answers < 1500
 
 
+@pytest.mark.parametrize("protocol", ["one-shot", "follow-up"])
+def test_an_audit_that_missed_its_target_teaches_nothing(protocol: TrainingProtocol) -> None:
+    """Training goes on after it: whoever goes on from the history audits the same items again."""
+    truth = np.random.default_rng(0).integers(0, 5, 2000)
+    knows = np.where(np.random.default_rng(1).random(2000) < 0.85, truth, (truth + 2) % 5)
+    model = Memory(5, knows)
+    trained = TrainingLearner(model, np.arange(2000), 5, budget=3000, target=0.85, audit=400, protocol=protocol, seed=1)
+    run(trained, SimulatedRater(truth))
+    kinds = [plan.audits for plan in trained.epochs]
+    assert False in kinds[kinds.index(True) :], "training goes on after an audit"
+    assert model.seen
+    assert not model.seen & set(trained.sample.aside)
+
+
 def test_the_status_says_why_a_target_was_not_shown() -> None:
     assert how_it_ended(RunStatus.COMPLETE, 5, 9) == "complete"
     assert how_it_ended(RunStatus.BUDGET, 9, 9) == "the target was not shown: the budget was used"
