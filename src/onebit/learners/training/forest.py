@@ -7,17 +7,22 @@ end, nearly every leaf has one label, so nothing is lost, and a forest is a few 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 from sklearn.tree import ExtraTreeClassifier
 
+from onebit.errors import InvalidInputError
 from onebit.learners.training.beside import FittedBeside
 from onebit.learners.training.constants import N_TREES
 from onebit.learners.training.model import Floats, Ints, Known
 
 #: A leaf has no column.
 LEAF = -1
+#: What the arrays of a forest hold: roots, columns, thresholds, branches, labels.
+KINDS = [np.dtype(each) for each in (np.int64, np.int32, np.float32, np.int32, np.int32)]
 
 
 class Forest(FittedBeside):
@@ -35,7 +40,33 @@ class Forest(FittedBeside):
         self._branches = np.empty((0, 2), dtype=np.int32)
         self._label = np.empty(0, dtype=np.int32)
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """InvalidInputError for what is no forest: voting would read and write wherever its numbers lead."""
+        # Of arrays of other types, such as masked ones, what is checked may not be what is voted by.
+        arrays = {name: np.asarray(each) for name, each in state.items() if isinstance(each, np.ndarray)}
+        self.__dict__.update(state | arrays)
+        if not self._is_whole():
+            raise InvalidInputError("the forest of the model has nodes that lead nowhere, or labels that there are not")
+
+    def _is_whole(self) -> bool:
+        """Whether all arrays are as they are grown, and each way through a tree ends at the label of a leaf."""
+        arrays = self._roots, self._column, self._threshold, self._branches, self._label
+        if not all(isinstance(each, np.ndarray) for each in (*arrays, self._n_of_each_label)):
+            return False
+        n_nodes, n_met = self._column.size, np.count_nonzero(self._n_of_each_label)
+        shapes = [self._roots.shape[:1], (n_nodes,), (n_nodes,), (n_nodes, 2), (n_nodes,)]
+        if [each.dtype for each in arrays] != KINDS or [each.shape for each in arrays] != shapes:
+            return False
+        inner = np.flatnonzero(self._column >= 0)
+        branches, labels = self._branches[inner], self._label[self._column < 0]
+        # The branches of a node come after it, so no way goes around.
+        leads_on = bool((branches > inner[:, None]).all() and (branches < n_nodes).all())
+        begins = bool(((self._roots >= 0) & (self._roots < n_nodes)).all()) and (self._roots.size > 0) == (n_nodes > 0)
+        return leads_on and begins and bool(((labels >= 0) & (labels < n_met)).all())
+
     def _said(self, x: NDArray[np.floating]) -> Floats:
+        if (last := self._column.max(initial=LEAF)) >= x.shape[1]:
+            raise InvalidInputError(f"the forest goes by column {last}, and rows have {x.shape[1]}")
         votes = np.zeros((len(x), np.count_nonzero(self._n_of_each_label)))
         _vote(x, self._roots, self._column, self._threshold, self._branches, self._label, votes)
         return votes / self._roots.size

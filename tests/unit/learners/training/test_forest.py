@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+import pytest
 from sklearn.datasets import load_digits
 from sklearn.tree import ExtraTreeClassifier
 
+from onebit.errors import InvalidInputError
 from onebit.learners.training.constants import FITTED_GROWTH, N_TREES
 from onebit.learners.training.forest import Forest
 from onebit.learners.training.model import Known, softened
@@ -67,3 +71,41 @@ def test_it_is_grown_anew_when_the_answers_have_grown() -> None:
     np.testing.assert_array_equal(forest.belief(X), first)
     forest.learn(known(np.arange(200), int(FITTED_GROWTH * 100) + 1), np.random.default_rng(1))
     assert (forest.belief(X).argmax(axis=1) == Y).mean() > (first.argmax(axis=1) == Y).mean()
+
+
+#: What a file may say of a forest, part by part, that would lead a vote out of its arrays, or around for ever.
+TRAPS: dict[str, tuple[str, Callable[[np.ndarray], np.ndarray]]] = {
+    "labels": ("_label", lambda label: label + 50_000_000),
+    "negative labels": ("_label", lambda label: label - 50_000_000),
+    "roots": ("_roots", lambda roots: roots + 50_000_000),
+    "no roots": ("_roots", lambda roots: roots[:0]),
+    "branches": ("_branches", lambda branches: branches + 50_000_000),
+    "circles": ("_branches", np.zeros_like),
+    "fewer thresholds": ("_threshold", lambda threshold: threshold[:3]),
+    "another kind": ("_column", lambda column: column.astype(np.float64)),
+    "masked": ("_label", lambda label: np.ma.masked_array(label + 50_000_000, mask=True)),
+    "fewer labels": ("_n_of_each_label", lambda counts: counts[:1]),
+    "no array": ("_n_of_each_label", lambda counts: counts.tolist()),
+}
+
+
+@pytest.mark.parametrize("trap", TRAPS)
+def test_what_leads_out_of_a_forest_is_refused_when_it_is_read(trap: str) -> None:
+    forest = Forest(K)
+    # One that is not grown yet is none that leads out.
+    Forest(K).__setstate__(vars(forest))
+    forest.learn(known(np.arange(300), 300), np.random.default_rng(0))
+    state = dict(vars(forest))
+    again = Forest(K)
+    again.__setstate__(state)
+    np.testing.assert_array_equal(again.belief(X), forest.belief(X))
+    part, changed = TRAPS[trap]
+    with pytest.raises(InvalidInputError, match="lead nowhere, or labels"):
+        Forest(K).__setstate__(state | {part: changed(state[part])})
+
+
+def test_a_forest_is_not_asked_about_rows_of_fewer_columns() -> None:
+    forest = Forest(K)
+    forest.learn(known(np.arange(300), 300), np.random.default_rng(0))
+    with pytest.raises(InvalidInputError, match="rows have 2"):
+        forest.belief(X[:, :2])
