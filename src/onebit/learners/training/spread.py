@@ -55,7 +55,9 @@ class Spread(FittedBeside):
         self._mass = mass
 
     def _said(self, x: NDArray[np.floating]) -> Floats:
-        rows = self._rows.astype(x.dtype, copy=False)
+        # In double precision, whatever that of x: else the nearest of rows that lie together far from the mean would
+        # hang on rounding, and the classifier that is audited would not be the one that predicts.
+        x, rows = x.astype(np.float64, copy=False), self._rows.astype(np.float64)
         near = nearest_rows(x, rows, min(N_ALIKE, len(rows)))
         distance = np.stack([np.linalg.norm(x - rows[near[:, rank]], axis=1) for rank in range(near.shape[1])], axis=1)
         alike = likeness(distance, distance[:, -1:])

@@ -88,3 +88,13 @@ def test_what_is_said_of_a_row_does_not_hang_on_those_beside_it() -> None:
     new = rng.standard_normal((300, 5))
     each = np.concatenate([spread.belief(row[None]) for row in new])
     np.testing.assert_allclose(spread.belief(new), each, rtol=1e-9)
+
+
+def test_rows_that_lie_together_far_from_the_mean_have_the_same_nearest_in_any_precision() -> None:
+    """A classifier is audited in single precision and predicts in double."""
+    rng = np.random.default_rng(2)
+    x = (1 + 1e-5 * rng.standard_normal((400, 3))).astype(np.float32)
+    items, y = np.arange(100), (x[:, 0] > 1).astype(np.int64)
+    spread = Spread(2)
+    spread.learn(known_of(x, items, np.eye(2, dtype=np.bool_)[y[items]], Around(x, np.arange(400))), rng)
+    np.testing.assert_allclose(spread.belief(x), spread.belief(x.astype(np.float64)), atol=1e-6)
