@@ -35,7 +35,11 @@ class FollowUpPlanner(Planner):
         near = self._neighbours
         self._strength = ShareStrength(self._known, near)
         #: None where labels have names: these find all of them from the start.
-        self._coverage = None if near is None or near.has_names else Coverage(near.x, near.listed, self._known.n_labels)
+        self._coverage: Coverage | None = None
+        if near is not None and not near.has_names:
+            # Were those kept to be drawn at random covered, what is trained on would lie nearer to them than to others.
+            to_cover = near.listed[self._known.trains_on[near.listed]]
+            self._coverage = Coverage(near.x, to_cover, self._known.n_labels)
 
     def close(self) -> None:
         self._strength.learn()
