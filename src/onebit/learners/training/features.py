@@ -57,10 +57,14 @@ class Features:
         n_rows = n_examples(x)
         self._mean: NDArray[np.float64] | float = 0.0
         if self._before is None:
-            most = np.max([np.abs(dense).max(axis=0) for dense in self._in_parts(x)], axis=0)
-            if (most > VAST).any():
-                self._units = np.where(most > VAST, most, 1.0)
-            self._mean = sum(dense.sum(axis=0) for dense in self._in_parts(x)) / n_rows
+            least, most = _ends(self._in_parts(x))
+            vast = np.maximum(-least, most)
+            if (vast > VAST).any():
+                self._units = np.where(vast > VAST, vast, 1.0)
+                least, most = least / self._units, most / self._units
+            mean = sum(dense.sum(axis=0) for dense in self._in_parts(x)) / n_rows
+            # The mean of equal numbers may be rounded. That difference would be the spread of their column.
+            self._mean = np.where(least == most, least, mean)
         squares = sum(((dense - self._mean) ** 2).sum(axis=0) for dense in self._in_parts(x)) / n_rows
         # Main directions are in order of weight, which says how much each means: one scale for all.
         spread = np.sqrt(squares if self._before is None else np.full_like(squares, squares.mean()))
@@ -103,6 +107,12 @@ class Features:
 
     def _in_units(self, x: Any) -> Any:
         return x if self._units is None else x / self._units
+
+
+def _ends(parts: Iterable[NDArray[np.float64]]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The least and the largest number of each column."""
+    of_parts = [(part.min(axis=0), part.max(axis=0)) for part in parts]
+    return np.min([least for least, _ in of_parts], axis=0), np.max([most for _, most in of_parts], axis=0)
 
 
 def is_text(x: Any) -> bool:

@@ -32,6 +32,14 @@ def test_few_columns_are_standardised_and_constant_ones_are_0() -> None:
     assert not made[:, 1].any()
 
 
+@pytest.mark.parametrize("value", [0.1, -7.3, 123456.789, 1e100, 1e300])
+@pytest.mark.parametrize("n_rows", [3, 600])
+def test_a_constant_column_is_0_even_if_its_mean_is_rounded(value: float, n_rows: int) -> None:
+    rows = np.stack([np.full(n_rows, value), np.arange(n_rows)], axis=1)
+    made = Features(rows, 0)
+    assert not made(rows)[:, 0].any()
+
+
 @pytest.mark.parametrize("kind", ["numbers", "texts"])
 def test_rows_made_dense_some_at_a_time_are_the_same(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
