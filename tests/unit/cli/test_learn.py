@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,18 @@ def write_numbers(folder: Path, suffix: str) -> Path:
         sign = "\t" if suffix == ".tsv" else ","
         path.write_text("".join(sign.join(map(str, row)) + "\n" for row in rows))
     return path
+
+
+def test_the_report_of_a_training_is_refused_with_a_command_that_tells_of_it(tmp_path: Path) -> None:
+    path = write_numbers(tmp_path, ".csv")
+    learned(path, "--label", "kind", "--id", "name", "--budget", 40)
+    with pytest.raises(
+        InvalidInputError, match="holds a training, and only the selection of a model has a report"
+    ) as no:
+        invoke("report", path.with_suffix(""))
+    program, *command = shlex.split(str(no.value).partition("told by: ")[2])
+    assert program == "onebit"
+    assert "complete" in invoke(*command)
 
 
 @pytest.mark.parametrize("suffix", ENDINGS)
