@@ -6,6 +6,8 @@ import csv
 import json
 import os
 import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from sklearn.preprocessing import FunctionTransformer
 from tests.unit.cli.notes import write_texts
 from typer.testing import CliRunner
 
+from onebit.cli import predict as predict_module
 from onebit.cli.main import app
 from onebit.errors import InvalidInputError
 from onebit.tables.data import Wanted, read_data, read_pool
@@ -261,6 +264,25 @@ def test_the_same_command_tells_a_finished_run_again_and_writes_a_lost_model(tmp
     assert "Verified: from" in invoke("verify", tmp_path / "animals")
     with pytest.raises(InvalidInputError, match="animals: the log belongs to another setting: its budget is 60"):
         learned(path, "--label", "y", "--budget", 70)
+
+
+def test_predicting_shows_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many rows it takes a while; and the predictions are those of all rows at once."""
+    data, told, found = write_numbers(tmp_path, ".csv"), list[tuple[int, int]](), list[str]()
+    learned(data, "--label", "kind", "--id", "name", "--budget", 60)
+
+    @contextmanager
+    def told_of(what: str) -> Iterator[Callable[[int, int], None]]:
+        assert what == "predicting animals.csv"
+        yield lambda done, whole: told.append((done, whole))
+
+    monkeypatch.setattr(predict_module, "progress_bar", told_of)
+    for at_once in (90, 1000):
+        monkeypatch.setattr(predict_module, "ROWS_AT_ONCE", at_once)
+        invoke("predict", tmp_path / "animals", data, "--out", tmp_path / f"{at_once}.csv")
+        found.append((tmp_path / f"{at_once}.csv").read_text())
+    assert told == [(90, 200), (180, 200), (200, 200), (200, 200)]
+    assert found[0] == found[1]
 
 
 def test_predict_refuses_what_is_no_model_of_ours(tmp_path: Path) -> None:
