@@ -113,11 +113,11 @@ class _Parts:
 
 def _predict_file(data: Path, model: Path, to: Path, id: str | None, progress: Progress) -> dict[str, int]:
     """Predict what is in one file; how many rows have each label."""
-    from onebit.tables.data import Wanted, read_data
+    from onebit.tables.data import EXAMPLES, Wanted, read_data
     from onebit.tables.opening import is_npz
 
     saved = load_model(model)
-    if bool(saved.columns) == (is_npz(data)):
+    if bool(saved.columns) == is_npz(data, EXAMPLES):
         source = f"the columns {', '.join(saved.columns)} of a {WITH_COLUMNS}" if saved.columns else "an NPZ"
         raise InvalidInputError(f"{model} learned from {source}, and {data} is none; give the same kind of data")
     text, numbers = (saved.columns, None) if saved.is_text else ((), saved.columns or None)

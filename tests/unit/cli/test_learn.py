@@ -312,6 +312,9 @@ def test_predict_refuses_data_of_another_kind(tmp_path: Path) -> None:
     np.savez(tmp_path / "wide.npz", X=np.zeros((3, 5)))
     with pytest.raises(InvalidInputError, match=r"5 numbers per row, and .* learned from 2"):
         invoke("predict", model, tmp_path / "wide.npz")
+    (tmp_path / "empty.csv").touch()
+    with pytest.raises(InvalidInputError, match="is empty; it must hold examples, one per row"):
+        invoke("predict", model, tmp_path / "empty.csv")
 
 
 def test_predict_needs_the_columns_that_were_learned_from(tmp_path: Path) -> None:
