@@ -372,6 +372,11 @@ class YesNoClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"label_features has shape {given.shape}; it needs labels, X of numbers, no estimator, and a row for "
                 "each label with as many columns as X"
             )
+        if not np.array_equal(np.sort(as_labels(labels)), self.classes_):
+            raise InvalidInputError(
+                f"label_features are given for the labels {shown(list(labels))}, and with those in y there are "
+                f"{shown(self.classes_.tolist())}; give all of these as labels, each once, and a row for each"
+            )
         assert_all_finite(given, input_name="label_features")
         return features(given[np.argsort(as_labels(labels), kind="stable")])
 

@@ -23,6 +23,10 @@ class OptionError(InvalidInputError):
         super().__init__(message)
         self.option = option
 
+    def __reduce__(self) -> tuple[type[OptionError], tuple[str, str]]:
+        # An exception is made anew from its message alone, and this one has two arguments.
+        return type(self), (self.option, str(self))
+
     def naming(self, name: str) -> str:
         """The message for those who know the option by another name.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -187,6 +188,17 @@ def test_too_few_rows() -> None:
         (np.zeros((150, 8, 8)), r"shape \(150, 8, 8\).*reshape"),
         (pd.DataFrame({"size": X[:, 0], "city": ["Rome"] * 150}), "column 'city' holds texts, such as 'Rome'"),
         (pd.DataFrame({"city": ["Rome"] * 150}), r"one column, 'city', .*give X\['city'\]"),
+        (
+            pd.DataFrame({"size": X[:, 0], "at": pd.Timestamp("2024-05-01")}),
+            "'at' holds .*2024-05-01.*as numbers",
+        ),
+        (pd.DataFrame({"size": X[:, 0], "at": pd.Timestamp("2024-05-01", tz="UTC")}), "'at' holds Timestamp"),
+        (pd.DataFrame({"size": X[:, 0], "took": pd.Timedelta("1h")}), "column 'took' holds .*, of type timedelta64"),
+        (pd.DataFrame({"size": X[:, 0], "on": [datetime.date(2024, 5, 1)] * 150}), "column 'on' holds datetime.date"),
+        (
+            pd.DataFrame({"size": X[:, 0], "words": [["a", "b"]] * 150}),
+            r"'words' holds \['a', 'b'\], of type list",
+        ),
         (pd.DataFrame(X[:, [0, 0]], columns=["a", "a"]), "two columns are called 'a'"),
         (["a text"] * 3 + [None] + ["a text"] * 146, "row 3 is None, and others are texts"),
     ],
@@ -194,6 +206,13 @@ def test_too_few_rows() -> None:
 def test_items_that_the_built_in_model_does_not_take_are_one_clear_error(x: object, says: str) -> None:
     with pytest.raises(InvalidInputError, match=says):
         YesNoClassifier(budget=50).fit(x, Y)
+
+
+def test_decimals_and_columns_of_nothing_but_times_are_numbers() -> None:
+    times = pd.Timestamp("2024-05-01") + pd.to_timedelta(NUMBERS, unit="D")
+    decimals = [Decimal(number) for number in NUMBERS.tolist()]
+    for frame in (pd.DataFrame({"at": times}), pd.DataFrame({"size": X[:, 0], "price": decimals})):
+        assert YesNoClassifier(budget=60, audit=0, seed=0).fit(frame, Y).score(frame, Y) > 0.9
 
 
 def test_nan_is_refused_and_so_is_predicting_too_early() -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from onebit.study.proof import Proof
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="The folder --out of onebit select or onebit learn.")]
+FolderOfSelection = Annotated[Path, typer.Argument(metavar="DIR", help="The folder --out of onebit select.")]
 Kept = Annotated[
     str | None,
     typer.Option(
@@ -48,7 +49,7 @@ def verify(
     tell(found, problems, as_json)
 
 
-def report(folder: Folder, as_json: AsJson = False) -> None:
+def report(folder: FolderOfSelection, as_json: AsJson = False) -> None:
     """Write the report of a selection again, from its log; `onebit study status` tells of a training.
 
     With --json it is printed as well: what report.json holds.

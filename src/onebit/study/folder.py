@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -101,7 +102,9 @@ class StudyFolder:
     def name(self) -> str:
         """What the study is called; InvalidInputError if there is none."""
         if not (self.path / DATABASE).is_file():
-            raise InvalidInputError(f"{self.path} holds no run: {DATABASE} must be there, as onebit select leaves it")
+            raise InvalidInputError(
+                f"{self.path} holds no run: {DATABASE} must be there, as onebit select and onebit learn leave it"
+            )
         with Store(self.storage) as store:
             entries = store.entries()
         if not entries:
@@ -109,7 +112,13 @@ class StudyFolder:
         return entries[0].name
 
     def write_report(self, study: Study, progress: Progress | None = None) -> Report:
-        """Write both forms of the report of a selection."""
+        """Write both forms of the report of a selection; InvalidInputError if it is a study of another kind."""
+        if study.created.kind != "selection":
+            asked = shlex.join(["onebit", "study", "status", study.kind.study, "--storage", self.storage])
+            raise InvalidInputError(
+                f"{self.path} holds a {study.created.kind}, and only the selection of a model has a report; what is "
+                f"known is told by: {asked}"
+            )
         report = full_report(study, progress)
         texts = {FIGURES: json.dumps(as_json(report), indent=1) + "\n", PAGE: as_html(report)}
         try:

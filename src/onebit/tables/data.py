@@ -20,6 +20,8 @@ from onebit.tables.model_shards import open_rows
 from onebit.tables.parquet_rows import SUFFIX
 from onebit.tables.record import Items
 
+#: What a file of them must hold.
+EXAMPLES = "examples, one per row"
 ADVICE = "name a column of texts with --text, and one that is not learned from with --show or --id"
 
 
@@ -78,7 +80,7 @@ def read_data(path: str | Path, wanted: Wanted) -> Data:
     Raises InvalidInputError, which names row and column where there is one.
     """
     file = Path(path)
-    with recognised(file, "examples, one per row") as kind:
+    with recognised(file, EXAMPLES) as kind:
         if kind.has_columns:
             return _from_columns(kind.columns(file), wanted)
         from onebit.tables.npz_file import read_examples

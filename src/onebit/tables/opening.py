@@ -58,9 +58,9 @@ def paths_of(table: Any) -> list[Path] | None:
     return None
 
 
-def is_npz(path: Path) -> bool:
-    """Whether a file holds arrays, which have no columns."""
-    with recognised(path, HOLDS) as kind:
+def is_npz(path: Path, holds: str = HOLDS) -> bool:
+    """Whether a file holds arrays, which have no columns; ``holds`` says what must be in it."""
+    with recognised(path, holds) as kind:
         return not kind.has_columns
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from sklearn.preprocessing import FunctionTransformer
 from tests.unit.cli.notes import write_texts
 from typer.testing import CliRunner
 
+from onebit.cli import predict as predict_module
 from onebit.cli.main import app
 from onebit.errors import InvalidInputError
 from onebit.tables.data import Wanted, read_data, read_pool
@@ -61,6 +65,18 @@ def write_numbers(folder: Path, suffix: str) -> Path:
         sign = "\t" if suffix == ".tsv" else ","
         path.write_text("".join(sign.join(map(str, row)) + "\n" for row in rows))
     return path
+
+
+def test_the_report_of_a_training_is_refused_with_a_command_that_tells_of_it(tmp_path: Path) -> None:
+    path = write_numbers(tmp_path, ".csv")
+    learned(path, "--label", "kind", "--id", "name", "--budget", 40)
+    with pytest.raises(
+        InvalidInputError, match="holds a training, and only the selection of a model has a report"
+    ) as no:
+        invoke("report", path.with_suffix(""))
+    program, *command = shlex.split(str(no.value).partition("told by: ")[2])
+    assert program == "onebit"
+    assert "complete" in invoke(*command)
 
 
 @pytest.mark.parametrize("suffix", ENDINGS)
@@ -250,6 +266,25 @@ def test_the_same_command_tells_a_finished_run_again_and_writes_a_lost_model(tmp
         learned(path, "--label", "y", "--budget", 70)
 
 
+def test_predicting_shows_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of many rows it takes a while; and the predictions are those of all rows at once."""
+    data, told, found = write_numbers(tmp_path, ".csv"), list[tuple[int, int]](), list[str]()
+    learned(data, "--label", "kind", "--id", "name", "--budget", 60)
+
+    @contextmanager
+    def told_of(what: str) -> Iterator[Callable[[int, int], None]]:
+        assert what == "predicting animals.csv"
+        yield lambda done, whole: told.append((done, whole))
+
+    monkeypatch.setattr(predict_module, "progress_bar", told_of)
+    for at_once in (90, 1000):
+        monkeypatch.setattr(predict_module, "ROWS_AT_ONCE", at_once)
+        invoke("predict", tmp_path / "animals", data, "--out", tmp_path / f"{at_once}.csv")
+        found.append((tmp_path / f"{at_once}.csv").read_text())
+    assert told == [(90, 200), (180, 200), (200, 200), (200, 200)]
+    assert found[0] == found[1]
+
+
 def test_predict_refuses_what_is_no_model_of_ours(tmp_path: Path) -> None:
     data, model = write_numbers(tmp_path, ".npz"), tmp_path / "model.skops"
     model.write_text("nonsense")
@@ -277,6 +312,9 @@ def test_predict_refuses_data_of_another_kind(tmp_path: Path) -> None:
     np.savez(tmp_path / "wide.npz", X=np.zeros((3, 5)))
     with pytest.raises(InvalidInputError, match=r"5 numbers per row, and .* learned from 2"):
         invoke("predict", model, tmp_path / "wide.npz")
+    (tmp_path / "empty.csv").touch()
+    with pytest.raises(InvalidInputError, match="is empty; it must hold examples, one per row"):
+        invoke("predict", model, tmp_path / "empty.csv")
 
 
 def test_predict_needs_the_columns_that_were_learned_from(tmp_path: Path) -> None:

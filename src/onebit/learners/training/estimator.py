@@ -11,6 +11,7 @@ import warnings
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import clone
 
 from onebit.errors import InvalidInputError, OnebitError, shown
@@ -186,7 +187,9 @@ class EstimatorModel:
             if hasattr(fitted, "predict_proba"):
                 said = np.asarray(fitted.predict_proba(x), dtype=np.float64)
             else:
-                said = np.eye(n_met)[np.asarray(fitted.predict(x)).astype(np.int64)]
+                said = self._sure(np.asarray(fitted.predict(x)), n_met)
+        except OnebitError:
+            raise
         except Exception as error:
             raise OnebitError(f"{self._estimator!r} failed to predict {n_rows} rows: {_reason(error)}") from error
         if said.shape != (n_rows, n_met):
@@ -200,6 +203,17 @@ class EstimatorModel:
                 f"{shown(said[wrong][0].tolist())}; they must be numbers with a sum above 0"
             )
         return said
+
+    def _sure(self, predicted: NDArray[Any], n_met: int) -> NDArray[np.float64]:
+        """1 for the label that each row is given; OnebitError if one is none of those fitted, as a regressor's."""
+        wrong = ~np.isin(predicted, np.arange(n_met))
+        if wrong.any():
+            raise OnebitError(
+                f"{self._estimator!r} predicted {shown(predicted[wrong].tolist()[0])}, which is none of the labels 0 "
+                f"to {n_met - 1} that it was given; it must be a classifier"
+            )
+        sure: NDArray[np.float64] = np.eye(n_met)[predicted.astype(np.int64)]
+        return sure
 
 
 class _FitError(OnebitError):

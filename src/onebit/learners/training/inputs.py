@@ -66,8 +66,9 @@ def _check_frame(frame: Any) -> None:
     names = list(getattr(frame, "column_names", frame.columns))
     if twice := [name for at, name in enumerate(names) if name in names[:at]]:
         raise InvalidInputError(f"two columns are called {twice[0]!r}; give each a name of its own")
-    for name, column in zip(names, columns_of(frame), strict=True):
-        texts = [each for each in np.asarray(column).tolist() if isinstance(each, str)]
+    columns = [np.asarray(column) for column in columns_of(frame)]
+    for name, column in zip(names, columns, strict=True):
+        texts = [each for each in column.tolist() if isinstance(each, str)]
         if texts and len(names) == 1:
             raise InvalidInputError(
                 f"X has one column, {name!r}, and it holds texts, such as {shown(texts[0])}; the built-in model takes "
@@ -79,6 +80,25 @@ def _check_frame(frame: Any) -> None:
                 "column of texts by itself. Give an estimator for columns of several kinds, such as a pipeline with a "
                 "ColumnTransformer"
             )
+    # What polars and Arrow hold are numbers to numpy, times too; pandas makes one array of columns of one kind alone.
+    are_alike = not hasattr(frame, "iloc") or len({column.dtype.kind for column in columns}) == 1
+    for name, column in zip(names, columns, strict=True):
+        if (other := _no_number_in(column, are_alike)) is not None:
+            raise InvalidInputError(
+                f"column {name!r} holds {shown(other)}, of type {type(other).__name__}; the built-in model takes "
+                "numbers. Give it as numbers, such as days since a date, leave it out, or give an estimator for "
+                "columns of several kinds, such as a pipeline with a ColumnTransformer"
+            )
+
+
+def _no_number_in(column: NDArray[Any], times_are_numbers: bool) -> Any:
+    """What a column holds that is no number; None if there is no such thing, gaps being refused elsewhere."""
+    if column.dtype.kind in "mM":
+        return None if times_are_numbers else column[0]
+    if column.dtype.kind != "O":
+        return None
+    others = (each for each in column if not (is_gap(each) or hasattr(each, "__float__") or isinstance(each, bytes)))
+    return next(others, None)
 
 
 def as_labels(labels: Iterable[Any], what: str = "the labels") -> NDArray[Any]:

@@ -17,12 +17,12 @@ from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
-from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, StackingClassifier
+from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier, IsolationForest, StackingClassifier
 from sklearn.feature_extraction import DictVectorizer
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LinearRegression, LogisticRegression
 from sklearn.naive_bayes import CategoricalNB, GaussianNB, MultinomialNB
-from sklearn.neighbors import KNeighborsClassifier
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.semi_supervised import LabelPropagation
@@ -121,6 +121,12 @@ def test_numbers_with_gaps_for_those_that_take_them() -> None:
     model = trained(estimator, gaps, "follow-up", 200)
     check_is_as_good(model, estimator, gaps)
     assert np.mean(model.predict(gaps) == np.array(LABELS)[Y]) > 0.6
+
+
+@pytest.mark.parametrize("estimator", [LinearRegression(), KNeighborsRegressor(), IsolationForest(n_estimators=5)])
+def test_what_predicts_other_things_than_labels_is_no_classifier(estimator: object) -> None:
+    """Rounded down, what a regressor says would be a label like any other; and -1 would be the last one."""
+    check_is_refused(estimator, X, r"which is none of the labels 0 to 1 that it was given; it must be a classifier")
 
 
 def test_and_for_others_they_are_refused_before_any_question() -> None:

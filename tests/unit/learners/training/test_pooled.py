@@ -80,6 +80,15 @@ def test_features_of_labels_given_by_the_user_name_them() -> None:
         YesNoClassifier().fit(NEAR, answer=lambda row, label: True, labels=order, label_features=np.zeros((6, 3)))
 
 
+@pytest.mark.parametrize("labels", [[0, 1, 2, 3, 4], [5, 4, 3, 2, 1, 1, 0], [0, 0, 1, 2, 3, 4]])
+def test_features_of_labels_are_for_those_that_there_are(labels: list[int]) -> None:
+    """With right labels as y, labels may be left out or named twice; which of them a row is of is not known then."""
+    with pytest.raises(
+        InvalidInputError, match=r"are given for the labels .* there are \[0, 1, 2, 3, 4, 5\]; give all"
+    ):
+        YesNoClassifier(budget=20, audit=0).fit(NEAR, Y, labels=labels, label_features=NAMES)
+
+
 class Said(Beside):
     """Says the same of the examples it is shown, whatever it learns."""
 
