@@ -188,6 +188,23 @@ def test_text_from_right_to_left_stands_so(start: Start) -> None:
     assert page.evaluate(direction, "#question") == "ltr"
 
 
+def test_the_name_of_a_study_is_cut_at_its_end(start: Start) -> None:
+    server = start(name="A study with a name of many words, more than a phone has room for")
+    for language in ("en", "ar"):
+        page = server.rater("ann", viewport={"width": 390, "height": 844}, locale=language)
+        assert page.evaluate(FIRST_LETTER_IN_SIGHT), language
+
+
+FIRST_LETTER_IN_SIGHT = """() => {
+  const name = document.querySelector(".study"), letter = document.createRange();
+  const text = name.firstChild.firstChild ?? name.firstChild;
+  letter.setStart(text, 0);
+  letter.setEnd(text, 1);
+  const [inner, outer] = [letter, name].map((each) => each.getBoundingClientRect());
+  return inner.left >= outer.left && inner.right <= outer.right;
+}"""
+
+
 def test_a_text_stands_apart_from_the_picture_above_it(start: Start) -> None:
     page = Faked([ITEMS["a tall picture"]]).open(start())
     page.wait_for_selector("img.tall")
