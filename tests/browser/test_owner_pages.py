@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from playwright.sync_api import Page, expect
 from tests.browser.conftest import PATIENCE, Server, fits, press, right_key
 from tests.unit.web.served import known_labels, write_table
@@ -242,6 +243,20 @@ def test_a_table_that_is_none_is_said_in_words(start: Start, tmp_path: Path) -> 
     page.fill("#path", "../elsewhere.csv")
     page.press("#path", "Tab")
     expect(page.locator("#path-problem")).to_contain_text("not below")
+
+
+def test_what_is_refused_about_a_field_that_is_not_shown_is_said_below(start: Start, tmp_path: Path) -> None:
+    server = start()
+    page = server.dashboard()
+    page.goto(f"{server.url}/new")
+    # An NPZ has no columns, so there is nothing to choose what raters are shown from.
+    np.savez(tmp_path / "numbers.npz", X=np.arange(40.0).reshape(20, 2))
+    page.check("[name=kind][value=training]")
+    page.set_input_files("#file", tmp_path / "numbers.npz")
+    page.fill("#labels", "cats\ndogs")
+    page.click("#plan-button")
+    expect(page.locator("#problem")).to_be_visible()
+    expect(page.locator("#problem")).to_contain_text("there is nothing to show to raters")
 
 
 def test_hostile_texts_do_not_run(start: Start) -> None:

@@ -35,14 +35,15 @@ export function forget(field) {
   field.removeAttribute("aria-describedby");
 }
 
-// Say what was refused: at its field, or below the form.
+// Say what was refused: at its field, or below the form if the field is not shown.
 function tell(error) {
   const field = error.field ? fieldOf(error.field) : null;
+  if (field) unfold(field);
+  const isShown = Boolean(field?.getClientRects().length);
   const problem = element("problem");
   problem.textContent = error.message;
-  problem.hidden = Boolean(field);
-  if (!field) return problem.scrollIntoView({ block: "nearest" });
-  unfold(field);
+  problem.hidden = isShown;
+  if (!isShown) return problem.scrollIntoView({ block: "nearest" });
   forget(field);
   const told = Object.assign(document.createElement("p"), {
     id: `${field.id}-problem`,
