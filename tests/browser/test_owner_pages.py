@@ -219,6 +219,14 @@ def test_a_number_out_of_range_is_said_before_anything_is_sent(start: Start, tmp
     page.click("#plan-button")
     expect(page.locator("#overlap")).to_be_focused()
     assert not [url for url in server.requests if url.endswith("/plan")]
+    # What is out of range and not used any more is in nobody's way.
+    page.fill("#overlap", "1")
+    page.fill("#eps", "5")
+    page.check("[name=kind][value=training]")
+    page.fill("#labels", "refund\nseat upgrade")
+    page.click("#plan-button")
+    expect(page.locator("#create")).to_be_enabled()
+    assert page.evaluate("() => document.getElementById('form').checkValidity()")
 
 
 def test_long_names_of_models_fit_on_a_phone(start: Start, tmp_path: Path) -> None:

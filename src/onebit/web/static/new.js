@@ -51,6 +51,8 @@ function changed() {
   for (const each of document.querySelectorAll("[data-gate]")) each.hidden = !isGate;
   element("ranks-fields").hidden = isGate || trains;
   element("panel-fields").hidden = protocol !== "panel";
+  // A number that is not shown is not used; if it is out of range, nobody should have to find it.
+  for (const field of document.querySelectorAll("input[type=number]")) field.disabled = field.closest("[hidden]") !== null;
   element("rest").textContent = trains ? learnedInWords() : modelsInWords(judgeColumns());
 }
 
