@@ -46,6 +46,16 @@ def test_raters_are_told_how_far_it_is_without_working_a_result_out(trained: Ser
     assert room._look_again_at == 0.0
 
 
+def test_no_page_speaks_of_models_where_there_are_none(trained: Served) -> None:
+    answers = trained.client.get("/studies/1/answers?only=models-differ").text
+    assert "one label accepted, another denied" in answers
+    row = trained.get("studies/1/answers", trained.owner).json()["items"][0]["row"]
+    item = trained.client.get(f"/studies/1/items/{row}").text
+    assert "accepted" in item or "denied" in item
+    for page in (answers, item):
+        assert " model" not in page
+
+
 def test_its_status_is_told(trained: Served) -> None:
     told = trained.get("studies/1", trained.owner).json()
     assert (told["kind"], told["is_over"], told["n_answers"]) == ("training", True, BUDGET)
