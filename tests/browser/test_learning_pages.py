@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from tests.browser.conftest import Server, fits, press, right_key
 from tests.browser.test_all_pages import CONTRAST
 from tests.browser.test_rater_page import answer_until_done
+from tests.unit.web.served import TRUTH
 
 Start = Callable[..., Server]
 
@@ -73,6 +74,28 @@ BROKEN = """() => [...document.querySelectorAll(".answer span")].filter((node) =
   range.selectNodeContents(node);
   return range.getClientRects().length > node.textContent.split(" ").length;
 }).map((node) => node.textContent)"""
+
+
+def test_names_of_raters_are_whole_beside_their_error_rates(start: Start) -> None:
+    gold = {item: int(label) for item, label in enumerate(TRUTH)}
+    server = start(trains=True, budget=30, gold=gold, gold_share=0.5)
+    page = server.rater("mallory")
+    for _ in range(8):
+        page.wait_for_selector("#yes:enabled")
+        press(page, right_key(page))
+    for width in (1280, 390):
+        board = server.dashboard(viewport={"width": width, "height": 800})
+        expect(board.locator("td.rate").first).to_be_visible()
+        board.wait_for_function(NAME_IS_WHOLE)
+        assert fits(board), width
+
+
+#: Whether the name stands on one line. The dashboard may put another table in its place at any moment.
+NAME_IS_WHOLE = """() => {
+  const range = document.createRange();
+  range.selectNodeContents(document.querySelector("td.model"));
+  return range.getClientRects().length === 1;
+}"""
 
 
 def test_elsewhere_it_has_neither(start: Start) -> None:
