@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page, expect
+import numpy as np
+from playwright.sync_api import Page, Route, expect
 from tests.browser.conftest import PATIENCE, Server, fits, press, right_key
 from tests.unit.web.served import known_labels, write_table
 from tests.unit.web.test_shield import HOSTILE
@@ -218,6 +220,14 @@ def test_a_number_out_of_range_is_said_before_anything_is_sent(start: Start, tmp
     page.click("#plan-button")
     expect(page.locator("#overlap")).to_be_focused()
     assert not [url for url in server.requests if url.endswith("/plan")]
+    # What is out of range and not used any more is in nobody's way.
+    page.fill("#overlap", "1")
+    page.fill("#eps", "5")
+    page.check("[name=kind][value=training]")
+    page.fill("#labels", "refund\nseat upgrade")
+    page.click("#plan-button")
+    expect(page.locator("#create")).to_be_enabled()
+    assert page.evaluate("() => document.getElementById('form').checkValidity()")
 
 
 def test_long_names_of_models_fit_on_a_phone(start: Start, tmp_path: Path) -> None:
@@ -242,6 +252,63 @@ def test_a_table_that_is_none_is_said_in_words(start: Start, tmp_path: Path) -> 
     page.fill("#path", "../elsewhere.csv")
     page.press("#path", "Tab")
     expect(page.locator("#path-problem")).to_contain_text("not below")
+
+
+def test_a_plan_that_takes_long_says_so_and_holds_for_what_was_chosen(start: Start, tmp_path: Path) -> None:
+    server = start()
+    page = server.dashboard()
+    page.goto(f"{server.url}/new")
+    page.check("[name=kind][value=training]")
+    waiting: list[Route] = []
+
+    def hold(route: Route) -> None:
+        waiting.append(route)
+
+    def go_on() -> None:
+        while not waiting:
+            page.wait_for_timeout(50)
+        waiting.pop().continue_()
+
+    page.route("**/api/v1/columns", hold)
+    write_table(server.site.folder / "intents.csv")
+    page.fill("#path", "intents.csv")
+    page.press("#path", "Tab")
+    expect(page.locator("#reading")).to_have_text("Reading …")
+    go_on()
+    expect(page.locator("#reading")).to_be_hidden()
+    expect(page.locator("#more summary")).to_be_visible()
+    expect(page.locator("#more summary span")).to_be_hidden()
+    page.fill("#labels", "refund\nseat upgrade")
+    page.route("**/api/v1/plan", hold)
+    page.click("#plan-button")
+    expect(page.locator("#plan-words")).to_contain_text("The plan is being worked out")
+    expect(page.locator("#plan-button")).to_have_text(re.compile("Planning … [2-9] s"))
+    page.fill("#delta", "0.1")
+    go_on()
+    expect(page.locator("#plan-words")).to_contain_text("Something was changed")
+    expect(page.locator("#create")).to_be_disabled()
+    expect(page.locator("#plan-figures")).to_be_hidden()
+    page.unroute("**/api/v1/plan")
+    page.click("#plan-button")
+    expect(page.locator("#plan-words")).to_have_text("Training uses all of these answers.")
+    # What is said of one kind of study is not true of the other.
+    page.check("[name=kind][value=selection]")
+    expect(page.locator("#plan-words")).to_contain_text("The plan forecasts")
+    expect(page.locator("#more summary span")).to_be_visible()
+
+
+def test_what_is_refused_about_a_field_that_is_not_shown_is_said_below(start: Start, tmp_path: Path) -> None:
+    server = start()
+    page = server.dashboard()
+    page.goto(f"{server.url}/new")
+    # An NPZ has no columns, so there is nothing to choose what raters are shown from.
+    np.savez(tmp_path / "numbers.npz", X=np.arange(40.0).reshape(20, 2))
+    page.check("[name=kind][value=training]")
+    page.set_input_files("#file", tmp_path / "numbers.npz")
+    page.fill("#labels", "cats\ndogs")
+    page.click("#plan-button")
+    expect(page.locator("#problem")).to_be_visible()
+    expect(page.locator("#problem")).to_contain_text("there is nothing to show to raters")
 
 
 def test_hostile_texts_do_not_run(start: Start) -> None:

@@ -188,6 +188,32 @@ def test_text_from_right_to_left_stands_so(start: Start) -> None:
     assert page.evaluate(direction, "#question") == "ltr"
 
 
+def test_the_name_of_a_study_is_cut_at_its_end(start: Start) -> None:
+    server = start(name="A study with a name of many words, more than a phone has room for")
+    for language in ("en", "ar"):
+        page = server.rater("ann", viewport={"width": 390, "height": 844}, locale=language)
+        assert page.evaluate(FIRST_LETTER_IN_SIGHT), language
+
+
+FIRST_LETTER_IN_SIGHT = """() => {
+  const name = document.querySelector(".study"), letter = document.createRange();
+  const text = name.firstChild.firstChild ?? name.firstChild;
+  letter.setStart(text, 0);
+  letter.setEnd(text, 1);
+  const [inner, outer] = [letter, name].map((each) => each.getBoundingClientRect());
+  return inner.left >= outer.left && inner.right <= outer.right;
+}"""
+
+
+def test_a_text_stands_apart_from_the_picture_above_it(start: Start) -> None:
+    page = Faked([ITEMS["a tall picture"]]).open(start())
+    page.wait_for_selector("img.tall")
+    above, below = (page.locator(f"#item {place}").bounding_box() for place in ("img", ".text"))
+    assert above is not None
+    assert below is not None
+    assert below["y"] - above["y"] - above["height"] >= 8
+
+
 def test_markdown_is_shown_as_such_and_runs_nothing(start: Start) -> None:
     text = "# Bags\n\n- one\n- two\n\n```python\nx = 1 < 2\n```\n\n"
     text += "<img src=x onerror=alert(1)> [go](javascript:alert(1))"

@@ -139,7 +139,7 @@ def warnings(raters: Iterable[RaterQuality], f_no: float, f_yes: float, overlap:
                 so = "" if overlap == 1 else f", so a majority of {overlap} like this one would in at least {least:.3f}"
                 found.append(
                     f"{each.rater} {what} in {seen.n_wrong} of {seen.n} checks, a rate of at least {seen.low:.3f}{so}; "
-                    f"the study was created for at most {bound:.3f}, and its certificate rests on that"
+                    f"the study was created for at most {bound:.3f}, and what it promises rests on that"
                 )
         found += _changed(each, max(_most_for_one(f, overlap) for f in (f_no, f_yes)))
     return found

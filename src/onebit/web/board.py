@@ -86,12 +86,12 @@ def _shown(site: Site, room: Room) -> dict[str, Any]:
 
 
 def rate_in_words(rate: Rate | None) -> str:
-    """A rate with its interval, or that nothing is known.
+    r"""A rate with its interval, or that nothing is known; where there is little room, the interval has a line.
 
     >>> rate_in_words(Rate(1, 20, 0.0013, 0.2487))
-    '5% (0% to 25%)'
+    '5% (0%\xa0to\xa025%)'
     """
-    return "-" if rate is None else f"{rate.n_wrong / rate.n:.0%} ({rate.low:.0%} to {rate.high:.0%})"
+    return "-" if rate is None else f"{rate.n_wrong / rate.n:.0%} ({rate.low:.0%}\xa0to\xa0{rate.high:.0%})"
 
 
 templates.filters["rate"] = rate_in_words

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -44,6 +45,28 @@ def test_raters_are_told_how_far_it_is_without_working_a_result_out(trained: Ser
     assert (told["state"], told["progress"]["answers"], told["progress"]["forecast"]) == ("done", BUDGET, None)
     # Whoever forecasts says when it is due again.
     assert room._look_again_at == 0.0
+
+
+def test_what_is_wrong_is_said_in_sentences(tmp_path: Path) -> None:
+    served = serve(tmp_path, trains=True, budget=BUDGET, none_of_these=True)
+    for _ in range(10):
+        (question,) = served.ask(served.ann)
+        assert served.tell(served.ann, question, "none of these").is_success
+    served.client.get(f"/o/{served.owner}")
+    (warning,) = re.findall('<p class="warning">(.*)</p>', served.client.get("/studies/1").text)
+    assert re.match("[0-9]+ items were asked about: [0-9]+ have none of the labels, by what raters said", warning)
+    assert warning.endswith("A label may be missing.")
+    served.site.close()
+
+
+def test_no_page_speaks_of_models_where_there_are_none(trained: Served) -> None:
+    answers = trained.client.get("/studies/1/answers?only=models-differ").text
+    assert "one label accepted, another denied" in answers
+    row = trained.get("studies/1/answers", trained.owner).json()["items"][0]["row"]
+    item = trained.client.get(f"/studies/1/items/{row}").text
+    assert "accepted" in item or "denied" in item
+    for page in (answers, item):
+        assert " model" not in page
 
 
 def test_its_status_is_told(trained: Served) -> None:

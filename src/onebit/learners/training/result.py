@@ -21,16 +21,18 @@ def missing_label(n_without_label: int, n_left: int, n_items_asked: int) -> str 
     """What is said where items have, or seem to have, none of the labels; None where there are none."""
     if n_without_label + n_left == 0:
         return None
+    asked = f"{n_items_asked:,} item{' was' if n_items_asked == 1 else 's were'} asked about"
+    of_labels = "" if n_without_label else " of the labels"
     told = [
         f"{n_without_label:,} {'has' if n_without_label == 1 else 'have'} none of the labels, by what raters said"
         if n_without_label
         else "",
-        f"{n_left:,} {'seems' if n_left == 1 else 'seem'} to have none, and {'is' if n_left == 1 else 'are'} no longer "
-        "asked about"
+        f"{n_left:,} {'seems' if n_left == 1 else 'seem'} to have none{of_labels}, and "
+        f"{'is' if n_left == 1 else 'are'} no longer asked about"
         if n_left
         else "",
     ]
-    return f"of {n_items_asked:,} items asked about, {'; '.join(filter(None, told))}. A label may be missing"
+    return f"{asked}: {'; '.join(filter(None, told))}. A label may be missing"
 
 
 def how_it_ended(status: RunStatus, n_answers: int, budget: int) -> str:

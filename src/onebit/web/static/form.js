@@ -35,14 +35,15 @@ export function forget(field) {
   field.removeAttribute("aria-describedby");
 }
 
-// Say what was refused: at its field, or below the form.
+// Say what was refused: at its field, or below the form if the field is not shown.
 function tell(error) {
   const field = error.field ? fieldOf(error.field) : null;
+  if (field) unfold(field);
+  const isShown = Boolean(field?.getClientRects().length);
   const problem = element("problem");
   problem.textContent = error.message;
-  problem.hidden = Boolean(field);
-  if (!field) return problem.scrollIntoView({ block: "nearest" });
-  unfold(field);
+  problem.hidden = isShown;
+  if (!isShown) return problem.scrollIntoView({ block: "nearest" });
   forget(field);
   const told = Object.assign(document.createElement("p"), {
     id: `${field.id}-problem`,
@@ -62,12 +63,18 @@ export async function attempt(button, words, action) {
   for (const field of document.querySelectorAll("[aria-invalid]")) forget(field);
   const before = button?.textContent;
   if (button) Object.assign(button, { disabled: true, textContent: words });
+  // Whoever waits for more than a moment sees that it goes on.
+  const began = Date.now();
+  const clock = setInterval(() => {
+    if (button) button.textContent = `${words} ${Math.round((Date.now() - began) / 1000)} s`;
+  }, 1000);
   let told = null;
   try {
     await action();
   } catch (error) {
     told = error;
   }
+  clearInterval(clock);
   if (button) Object.assign(button, { disabled: false, textContent: before });
   if (told) tell(told);
 }
@@ -122,7 +129,15 @@ export function readTables(show) {
   upload();
   element("path").addEventListener("change", (event) => {
     const path = event.target.value.trim();
-    if (path) attempt(null, "", async () => read({ path }, await post("columns", { path }), path));
+    if (!path) return;
+    attempt(null, "", async () => {
+      reading("Reading …");
+      try {
+        read({ path }, await post("columns", { path }), path);
+      } finally {
+        reading("");
+      }
+    });
   });
 }
 

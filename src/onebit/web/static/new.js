@@ -37,10 +37,19 @@ function turn() {
 element("kind").addEventListener("input", turn);
 
 // What was planned holds for what was chosen then.
-function changed() {
+const ABOUT_PLANS = element("plan-words").textContent;
+let nChanges = 0;
+
+function withoutPlan(words = ABOUT_PLANS) {
   element("create").disabled = true;
   element("plan-figures").hidden = true;
   element("plan-notes").hidden = true;
+  element("plan-words").textContent = words;
+}
+
+function changed() {
+  nChanges += 1;
+  withoutPlan();
   const trains = kind() === "training";
   showColumnFields(!trains);
   element("gold-share-field").hidden = !element("gold").value;
@@ -51,6 +60,8 @@ function changed() {
   for (const each of document.querySelectorAll("[data-gate]")) each.hidden = !isGate;
   element("ranks-fields").hidden = isGate || trains;
   element("panel-fields").hidden = protocol !== "panel";
+  // A number that is not shown is not used; if it is out of range, nobody should have to find it.
+  for (const field of document.querySelectorAll("input[type=number]")) field.disabled = field.closest("[hidden]") !== null;
   element("rest").textContent = trains ? learnedInWords() : modelsInWords(judgeColumns());
 }
 
@@ -125,9 +136,15 @@ const range = ([low, high], write) => (write(low) === write(high) ? write(low) :
 
 element("plan-button").addEventListener("click", (event) => {
   if (!numbersAreGood()) return;
-  attempt(event.target, "Simulating …", async () => {
+  attempt(event.target, "Planning …", async () => {
     const body = chosen();
-    const plan = await post("plan", body);
+    const planned = nChanges;
+    withoutPlan("The plan is being worked out. With a large table or a busy server this can take a minute.");
+    const plan = await post("plan", body).catch((error) => {
+      withoutPlan();
+      throw error;
+    });
+    if (planned !== nChanges) return withoutPlan("Something was changed while the plan was worked out. Show the plan again.");
     const [low, about, high] = plan.answers;
     const trains = body.kind === "training";
     element("plan-answers").textContent = trains ? range([low, high], number) : number(about);
@@ -145,7 +162,7 @@ element("plan-button").addEventListener("click", (event) => {
       ? "Rehearsed on your table with imagined verdicts: texts do not say who is right. Fewer if models differ clearly, more if they are nearly equal."
       : "Rehearsed on your table with imagined right labels. Fewer if one model is clearly ahead, more if the best are nearly equal.";
     element("plan-words").textContent = trains
-      ? `Training uses the maximum number of answers, unless a target is shown before.${checked}`
+      ? `${body.target ? "Training ends when the target is shown, or all answers are used." : "Training uses all of these answers."}${checked}`
       : `${guess}${checked} A forecast, not a promise.`;
     element("create").disabled = false;
   });

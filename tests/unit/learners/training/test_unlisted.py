@@ -253,7 +253,11 @@ def test_none_can_be_taken_back_and_learners_that_cannot_take_it_say_so() -> Non
 def test_what_is_said_of_them() -> None:
     assert missing_label(0, 0, 10) is None
     assert missing_label(1, 0, 10) == (
-        "of 10 items asked about, 1 has none of the labels, by what raters said. A label may be missing"
+        "10 items were asked about: 1 has none of the labels, by what raters said. A label may be missing"
+    )
+    assert missing_label(0, 1, 10) == (
+        "10 items were asked about: 1 seems to have none of the labels, and is no longer asked about. A label may be "
+        "missing"
     )
     assert "3 seem to have none, and are no longer asked about" in (missing_label(2, 3, 10) or "")
 
