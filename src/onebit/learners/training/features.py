@@ -18,15 +18,25 @@ from sklearn.utils.extmath import randomized_svd
 
 from onebit.errors import InvalidInputError
 from onebit.hypotheses.base import n_examples
-from onebit.learners.training.constants import FARTHEST, MOST_DIRECTED, N_DIMENSIONS, N_DIRECTIONS, ROWS_AT_ONCE, VAST
+from onebit.learners.training.constants import (
+    FARTHEST,
+    MOST_DIRECTED,
+    N_DIMENSIONS,
+    N_DIRECTIONS,
+    ONE_LENGTH,
+    ROWS_AT_ONCE,
+    VAST,
+)
 
 
 class Features:
     """Dense columns of about unit variance; learned from the pool without any label.
 
     Numbers are standardised, and a constant column is left at 0; more than ``N_DIRECTIONS`` columns become their main
-    directions (principal components). Texts become tf-idf weights of words and pairs of words, or of characters where
-    most have no word; these, and any sparse features, become their main directions (latent semantic analysis), of
+    directions (principal components). If all rows have one length, as encoders often give them, what tells is where
+    they point, and columns that vary little tell little: then all columns keep one scale, and there may be
+    ``N_DIMENSIONS``. Texts become tf-idf weights of words and pairs of words, or of characters where most have no word;
+    these, and any sparse features, become their main directions (latent semantic analysis), of
     length one.
     """
 
@@ -67,10 +77,12 @@ class Features:
             self._mean = np.where(least == most, least, mean)
         squares = sum(((dense - self._mean) ** 2).sum(axis=0) for dense in self._in_parts(x)) / n_rows
         # Main directions are in order of weight, which says how much each means: one scale for all.
-        spread = np.sqrt(squares if self._before is None else np.full_like(squares, squares.mean()))
+        has_one_scale = self._before is not None or self._have_one_length(x)
+        spread = np.sqrt(np.full_like(squares, squares.mean()) if has_one_scale else squares)
         self._spread = np.where(spread > 0, spread, 1.0)
-        if self._before is None and self._spread.size > N_DIRECTIONS:
-            self._directions = self._main_directions(x, seed)
+        n_most = N_DIMENSIONS if has_one_scale else N_DIRECTIONS
+        if self._spread.size > n_most:
+            self._directions = self._main_directions(x, n_most, seed)
 
     def __call__(self, x: Any) -> NDArray[np.float32]:
         return np.concatenate([self._columns(dense) for dense in self._in_parts(x)])
@@ -82,12 +94,18 @@ class Features:
         columns = np.clip(standard, -FARTHEST, FARTHEST).astype(np.float32)
         return columns if self._directions is None else columns @ self._directions
 
-    def _main_directions(self, x: Any, seed: int) -> NDArray[np.float32]:
+    def _have_one_length(self, x: Any) -> bool:
+        """Whether all rows are equally long; those of 0 alone do not count."""
+        length = np.concatenate([np.linalg.norm(dense, axis=1) for dense in self._in_parts(x)])
+        length = length[length > 0]
+        return length.size > 0 and float(np.ptp(length)) <= ONE_LENGTH * float(length.max())
+
+    def _main_directions(self, x: Any, n_most: int, seed: int) -> NDArray[np.float32]:
         """One scale for all of them, so that near rows stay near."""
         n_rows = n_examples(x)
         some = np.random.default_rng(seed).permutation(n_rows)[:MOST_DIRECTED]
         rows = self._columns(self._dense(x[np.sort(some)]))
-        found = randomized_svd(rows, min(N_DIRECTIONS, some.size), n_iter=2, random_state=seed % 2**32)[2]
+        found = randomized_svd(rows, min(n_most, some.size), n_iter=2, random_state=seed % 2**32)[2]
         directions: NDArray[np.float32] = found.T.astype(np.float32)
         spread = np.sqrt(((rows @ directions) ** 2).mean())
         return directions / np.float32(spread if spread > 0 else 1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from onebit.errors import InvalidInputError
@@ -30,6 +31,34 @@ def test_few_columns_are_standardised_and_constant_ones_are_0() -> None:
     made = Features(x, seed=0)(x)
     np.testing.assert_allclose(made[:, 0], (x[:, 0] - 4.5) / x[:, 0].std(), rtol=1e-6)
     assert not made[:, 1].any()
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float16])
+def test_rows_of_one_length_keep_how_much_each_column_tells(kind: type) -> None:
+    x: NDArray[np.floating] = of_one_length(np.array([1.0, 0.1, 0.01])).astype(kind)
+    made = Features(np.vstack([x, np.zeros((2, 3))]), seed=0)(x)
+    np.testing.assert_allclose(made.std(axis=0) / made.std(), x.std(axis=0) / x.std(), rtol=0.02)
+    assert np.isclose((made**2).mean(), 1.0, rtol=0.05)
+
+
+def test_rows_of_other_lengths_are_standardised() -> None:
+    x = of_one_length(np.array([1.0, 0.1, 0.01])) * np.linspace(1, 1.01, 100)[:, None]
+    np.testing.assert_allclose(Features(x, seed=0)(x).std(axis=0), np.ones(3), rtol=1e-5)
+
+
+def test_many_columns_of_rows_of_one_length_become_more_directions(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(features, "N_DIRECTIONS", 2)
+    monkeypatch.setattr(features, "N_DIMENSIONS", 5)
+    x = of_one_length(np.geomspace(1, 0.01, 8))
+    assert Features(x, seed=0)(x).shape == (100, 5)
+    assert Features(x[:, :4], seed=0)(x[:, :4]).shape == (100, 2)
+
+
+def of_one_length(spread: NDArray[np.float64]) -> NDArray[np.float64]:
+    """A hundred rows of length 1, whose columns vary about as ``spread`` says."""
+    rows = spread * np.random.default_rng(0).standard_normal((100, spread.size))
+    made: NDArray[np.float64] = rows / np.linalg.norm(rows, axis=1, keepdims=True)
+    return made
 
 
 @pytest.mark.parametrize("value", [0.1, -7.3, 123456.789, 1e100, 1e300])
