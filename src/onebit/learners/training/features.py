@@ -20,6 +20,7 @@ from onebit.errors import InvalidInputError
 from onebit.hypotheses.base import n_examples
 from onebit.learners.training.constants import (
     FARTHEST,
+    LEAST_TURNED,
     MOST_DIRECTED,
     N_DIMENSIONS,
     N_DIRECTIONS,
@@ -77,7 +78,7 @@ class Features:
             self._mean = np.where(least == most, least, mean)
         squares = sum(((dense - self._mean) ** 2).sum(axis=0) for dense in self._in_parts(x)) / n_rows
         # Main directions are in order of weight, which says how much each means: one scale for all.
-        has_one_scale = self._before is not None or self._have_one_length(x)
+        has_one_scale = self._before is not None or self._have_one_length(x, float(squares.sum()))
         spread = np.sqrt(np.full_like(squares, squares.mean()) if has_one_scale else squares)
         self._spread = np.where(spread > 0, spread, 1.0)
         n_most = N_DIMENSIONS if has_one_scale else N_DIRECTIONS
@@ -94,11 +95,15 @@ class Features:
         columns = np.clip(standard, -FARTHEST, FARTHEST).astype(np.float32)
         return columns if self._directions is None else columns @ self._directions
 
-    def _have_one_length(self, x: Any) -> bool:
-        """Whether all rows are equally long; those of 0 alone do not count."""
+    def _have_one_length(self, x: Any, variance: float) -> bool:
+        """Whether all rows are equally long; those of 0 alone do not count.
+
+        Not so if it is for what nearly all of each row is, such as the date in a column of times.
+        """
         length = np.concatenate([np.linalg.norm(dense, axis=1) for dense in self._in_parts(x)])
         length = length[length > 0]
-        return length.size > 0 and float(np.ptp(length)) <= ONE_LENGTH * float(length.max())
+        most = float(length.max(initial=0.0))
+        return variance > LEAST_TURNED * most**2 and float(np.ptp(length)) <= ONE_LENGTH * most
 
     def _main_directions(self, x: Any, n_most: int, seed: int) -> NDArray[np.float32]:
         """One scale for all of them, so that near rows stay near."""

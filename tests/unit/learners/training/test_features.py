@@ -46,6 +46,13 @@ def test_rows_of_other_lengths_are_standardised() -> None:
     np.testing.assert_allclose(Features(x, seed=0)(x).std(axis=0), np.ones(3), rtol=1e-5)
 
 
+@pytest.mark.parametrize(("first", "last"), [(1.70e9, 1.70e9 + 5e5), (2025, 2026)])
+def test_a_column_of_times_does_not_make_rows_of_one_length(first: float, last: float) -> None:
+    rng = np.random.default_rng(0)
+    x = np.column_stack([rng.uniform(first, last, 100), rng.random((100, 3))])
+    np.testing.assert_allclose(Features(x, seed=0)(x).std(axis=0), np.ones(4), rtol=1e-5)
+
+
 def test_many_columns_of_rows_of_one_length_become_more_directions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(features, "N_DIRECTIONS", 2)
     monkeypatch.setattr(features, "N_DIMENSIONS", 5)
