@@ -110,7 +110,7 @@ class EstimatorModel:
             warnings.simplefilter("ignore")
             try:
                 try:
-                    self._try_fit(x, order, min(N_PROBED, order.size // 2), gaps)
+                    self._try_fit(x, order, min(N_PROBED, max(2, order.size // 2)), gaps)
                 except _FitError:
                     self._try_fit(x, order, MOST_PROBED, gaps)
             except OnebitError as error:

@@ -420,6 +420,12 @@ def test_few_rows_in_all_are_tried_all() -> None:
         EstimatorModel(NeedsRows(60), K).try_on(X[:40])
 
 
+@pytest.mark.parametrize("n_rows", [2, 3, 4])
+def test_a_pool_of_few_rows_is_tried_with_two_labels(n_rows: int) -> None:
+    """A tree takes one label alone, and says nothing of a second."""
+    EstimatorModel(ExtraTreesClassifier(5), K).try_on(X[:n_rows])
+
+
 @pytest.mark.parametrize(
     ("estimator", "says"),
     [
