@@ -127,11 +127,13 @@ FIRST_NAMES, NAMED_RIDGE = 8.0, 10.0
 NAMED_STEPS, MOST_NAMED = 40, 10_000
 #: Items at most from which beta is learned. Origin: a round number, for time.
 MOST_WEIGHED = 500
-#: Dimensions to which texts, sparse features, and more columns than these of rows of one length, are brought; by what
-#: share of it lengths may differ; and the share of its square that the variance of all columns must have. Origin of the
-#: second: a round number, more than half precision loses. Of the last: rows of encoders whose mean cosine is .95 still
-#: have .05, and if one column is a time or a year, nearly all of a row is what all have in common.
-N_DIMENSIONS, ONE_LENGTH, LEAST_TURNED = 300, 1e-3, 0.01
+#: Dimensions to which texts, sparse features, and more columns than these of rows of one length, are brought; and by
+#: what share of it lengths may differ. Origin of the latter: a round number, more than half precision loses.
+N_DIMENSIONS, ONE_LENGTH = 300, 1e-3
+#: Rows of one length are those of an encoder if the variance of all columns has this share of the square of the length
+#: at least, and that of no column this share of the variance. Origin: round numbers; rows whose mean cosine is .95 have
+#: .05 of the former.
+LEAST_APART, MOST_OF_ONE = 0.01, 0.5
 #: Directions to which more columns of other numbers than these are brought, the rows from which they are learned at
 #: most, and the rows that are made dense at once. Origin: round numbers, for time and memory.
 N_DIRECTIONS, MOST_DIRECTED, ROWS_AT_ONCE = 200, 3000, 10_000

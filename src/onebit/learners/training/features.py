@@ -20,8 +20,9 @@ from onebit.errors import InvalidInputError
 from onebit.hypotheses.base import n_examples
 from onebit.learners.training.constants import (
     FARTHEST,
-    LEAST_TURNED,
+    LEAST_APART,
     MOST_DIRECTED,
+    MOST_OF_ONE,
     N_DIMENSIONS,
     N_DIRECTIONS,
     ONE_LENGTH,
@@ -59,7 +60,10 @@ class Features:
             n_dimensions = min(N_DIMENSIONS, min(sparse.shape) - 1)
             if n_dimensions > 0:
                 # scikit-learn takes 32 bits; a seed that is drawn has more.
-                svd = TruncatedSVD(n_dimensions, n_iter=3, random_state=seed % 2**32).fit(sparse)
+                svd = TruncatedSVD(n_dimensions, n_iter=3, random_state=seed % 2**32)
+                # Of equal rows there is no variance, and it asks what share of it is explained.
+                with np.errstate(invalid="ignore"):
+                    svd.fit(sparse)
                 # Half the size of the file of a classifier of texts.
                 svd.components_ = svd.components_.astype(np.float32)
                 self._before = make_pipeline(*([weighted] if weighted is not None else []), svd, Normalizer())
@@ -78,7 +82,7 @@ class Features:
             self._mean = np.where(least == most, least, mean)
         squares = sum(((dense - self._mean) ** 2).sum(axis=0) for dense in self._in_parts(x)) / n_rows
         # Main directions are in order of weight, which says how much each means: one scale for all.
-        has_one_scale = self._before is not None or self._have_one_length(x, float(squares.sum()))
+        has_one_scale = self._before is not None or self._have_one_length(x, squares)
         spread = np.sqrt(np.full_like(squares, squares.mean()) if has_one_scale else squares)
         self._spread = np.where(spread > 0, spread, 1.0)
         n_most = N_DIMENSIONS if has_one_scale else N_DIRECTIONS
@@ -92,18 +96,21 @@ class Features:
         with np.errstate(over="ignore"):
             standard = (dense - self._mean) / self._spread
         # Of rows that were not there when this was learned; no row that was is so far away.
-        columns = np.clip(standard, -FARTHEST, FARTHEST).astype(np.float32)
-        return columns if self._directions is None else columns @ self._directions
+        columns = np.clip(standard, -FARTHEST, FARTHEST)
+        # In double precision, so that what comes out for a row hardly hangs on the rows beside it.
+        found = columns if self._directions is None else columns @ self._directions.astype(np.float64)
+        return found.astype(np.float32)
 
-    def _have_one_length(self, x: Any, variance: float) -> bool:
-        """Whether all rows are equally long; those of 0 alone do not count.
+    def _have_one_length(self, x: Any, variance: NDArray[np.float64]) -> bool:
+        """Whether all rows are equally long; those of 0 alone do not count. ``variance`` is that of each column.
 
-        Not so if it is for what nearly all of each row is, such as the date in a column of times.
+        Not so if one column makes them so: a time, which all rows nearly have in common, or plus or minus a thousand.
         """
         length = np.concatenate([np.linalg.norm(dense, axis=1) for dense in self._in_parts(x)])
         length = length[length > 0]
-        most = float(length.max(initial=0.0))
-        return variance > LEAST_TURNED * most**2 and float(np.ptp(length)) <= ONE_LENGTH * most
+        most, whole = float(length.max(initial=0.0)), float(variance.sum())
+        point_apart = whole > LEAST_APART * most**2 and variance.max() <= MOST_OF_ONE * whole
+        return point_apart and float(np.ptp(length)) <= ONE_LENGTH * most
 
     def _main_directions(self, x: Any, n_most: int, seed: int) -> NDArray[np.float32]:
         """One scale for all of them, so that near rows stay near."""

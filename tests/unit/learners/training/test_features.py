@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -35,30 +37,46 @@ def test_few_columns_are_standardised_and_constant_ones_are_0() -> None:
 
 @pytest.mark.parametrize("kind", [np.float64, np.float16])
 def test_rows_of_one_length_keep_how_much_each_column_tells(kind: type) -> None:
-    x: NDArray[np.floating] = of_one_length(np.array([1.0, 0.1, 0.01])).astype(kind)
-    made = Features(np.vstack([x, np.zeros((2, 3))]), seed=0)(x)
+    x: NDArray[np.floating] = of_one_length(np.array([1.0, 1.0, 0.1, 0.01])).astype(kind)
+    made = Features(np.vstack([x, np.zeros((2, 4))]), seed=0)(x)
     np.testing.assert_allclose(made.std(axis=0) / made.std(), x.std(axis=0) / x.std(), rtol=0.02)
     assert np.isclose((made**2).mean(), 1.0, rtol=0.05)
 
 
 def test_rows_of_other_lengths_are_standardised() -> None:
-    x = of_one_length(np.array([1.0, 0.1, 0.01])) * np.linspace(1, 1.01, 100)[:, None]
-    np.testing.assert_allclose(Features(x, seed=0)(x).std(axis=0), np.ones(3), rtol=1e-5)
+    x = of_one_length(np.array([1.0, 1.0, 0.1, 0.01])) * np.linspace(1, 1.01, 100)[:, None]
+    np.testing.assert_allclose(Features(x, seed=0)(x).std(axis=0), np.ones(4), rtol=1e-5)
 
 
-@pytest.mark.parametrize(("first", "last"), [(1.70e9, 1.70e9 + 5e5), (2025, 2026)])
-def test_a_column_of_times_does_not_make_rows_of_one_length(first: float, last: float) -> None:
-    rng = np.random.default_rng(0)
-    x = np.column_stack([rng.uniform(first, last, 100), rng.random((100, 3))])
+@pytest.mark.parametrize(
+    "column",
+    [np.linspace(1.70e9, 1.70e9 + 5e5, 100), np.linspace(2025, 2026, 100), np.resize([-1000, 1000], 100)],
+    ids=["seconds", "years", "signs"],
+)
+def test_one_column_does_not_make_rows_of_one_length(column: NDArray[np.float64]) -> None:
+    x = np.column_stack([column, np.random.default_rng(0).random((100, 3))])
     np.testing.assert_allclose(Features(x, seed=0)(x).std(axis=0), np.ones(4), rtol=1e-5)
 
 
 def test_many_columns_of_rows_of_one_length_become_more_directions(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(features, "N_DIRECTIONS", 2)
     monkeypatch.setattr(features, "N_DIMENSIONS", 5)
-    x = of_one_length(np.geomspace(1, 0.01, 8))
+    x = of_one_length(np.geomspace(1, 0.2, 8))
     assert Features(x, seed=0)(x).shape == (100, 5)
     assert Features(x[:, :4], seed=0)(x[:, :4]).shape == (100, 2)
+
+
+def test_what_comes_out_for_a_row_does_not_hang_on_others() -> None:
+    x = np.random.default_rng(0).standard_normal((300, 400))
+    made = Features(x, seed=0)
+    together, alone = made(x), np.concatenate([made(row[None]) for row in x])
+    np.testing.assert_allclose(alone, together, atol=1e-6)
+    assert (alone == together).mean() > 0.999
+
+
+@pytest.mark.parametrize("x", [np.array(["a b"] * 20, dtype=object), csr_array((20, 5))], ids=["texts", "sparse"])
+def test_equal_rows_have_features_without_a_warning(x: Any) -> None:
+    assert np.isfinite(Features(x, seed=0)(x)).all()
 
 
 def of_one_length(spread: NDArray[np.float64]) -> NDArray[np.float64]:
