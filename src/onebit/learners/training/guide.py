@@ -70,12 +70,12 @@ class Guide:
         self._n_of_each_label = np.bincount(one_left.argmax(axis=1), minlength=known.possible.shape[1])
         self._model.learn(replace(known, x=self.features[items]), rng)
 
-    def likely(self, items: Ints) -> tuple[Ints, Ints]:
-        """Those of ``items`` of which one label is likely, and that label.
+    def likely(self, items: Ints, least: float = GUESSED) -> tuple[Ints, Ints]:
+        """Those of ``items`` of which one label has this probability at ``least``, and that label.
 
-        None, if such guesses at new items were right less often of late than the model believed, or were few.
+        None, if guesses of ``GUESSED`` and more at new items were right less often of late than believed, or were few.
         """
         belief = mean_belief(self._model, self.features[items])
         proven = self._n_tried >= LEAST_TRIED and self._n_right >= self._n_believed
-        sure = (belief.max(axis=1) >= GUESSED) & proven
+        sure = (belief.max(axis=1) >= least) & proven
         return items[sure], belief[sure].argmax(axis=1)

@@ -13,7 +13,7 @@ import numpy as np
 
 from onebit.hypotheses.base import Examples
 from onebit.learners.training.around import Around
-from onebit.learners.training.constants import GUESSES_AT_END, GUESSES_EACH, MOST_GUESSED
+from onebit.learners.training.constants import GUESSED, GUESSED_LAST, GUESSES_AT_END, GUESSES_EACH, MOST_GUESSED
 from onebit.learners.training.guide import Guide
 from onebit.learners.training.knowledge import Knowledge
 from onebit.learners.training.model import Ints, Model, mean_belief, take
@@ -88,6 +88,6 @@ class Teaching:
         free = np.flatnonzero(self._known.trains_on & ~self._known.asked)
         n_most = min((GUESSES_AT_END if is_final else GUESSES_EACH) * rows.size, MOST_GUESSED)
         some = generator(self._seed, "examples with a likely label").permutation(free)[:n_most]
-        others, likely = guide.likely(some)
+        others, likely = guide.likely(some, GUESSED_LAST if is_final else GUESSED)
         wanted = np.isin(likely, labels)
         return take(self._x, np.concatenate([items[rows], others[wanted]])), likely[wanted]

@@ -78,6 +78,16 @@ def test_on_the_way_as_many_guesses_as_known_rows_and_many_more_at_the_end(knowl
         np.testing.assert_array_equal(labels, TRUTH[rows])
 
 
+def test_guesses_that_are_less_likely_are_taught_at_the_end_alone(
+    knowledge: Knowledge, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    teaching = taught(knowledge)
+    monkeypatch.setattr(teaching_module, "GUESSED", 0.9)
+    teaching.after_epoch(0, np.empty(0, dtype=np.int64), N_KNOWN)
+    teaching.before_audit(N_KNOWN)
+    assert [rows.size - N_KNOWN for rows, _ in Noting.fits] == [0, GUESSES_AT_END * N_KNOWN]
+
+
 def test_at_the_end_there_is_a_limit(knowledge: Knowledge, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(teaching_module, "MOST_GUESSED", 70)
     taught(knowledge).before_audit(N_KNOWN)
