@@ -38,8 +38,7 @@ class Features:
     directions (principal components). If all rows have one length, as encoders often give them, what tells is where
     they point, and columns that vary little tell little: then all columns keep one scale, and there may be
     ``N_DIMENSIONS``. Texts become tf-idf weights of words and pairs of words, or of characters where most have no word;
-    these, and any sparse features, become their main directions (latent semantic analysis), of
-    length one.
+    these, and any sparse features, become their main directions (latent semantic analysis), of length one.
     """
 
     #: The main directions of many columns of numbers, (columns, dimensions); None where there are few.
